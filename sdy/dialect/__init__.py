@@ -1,0 +1,1 @@
+"""What a sharding is: pure values that know neither MLIR nor passes."""

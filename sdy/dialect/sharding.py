@@ -1,0 +1,276 @@
+"""How a tensor is sharded: which axes of a mesh split each of its dimensions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sdy.dialect import verifier
+from sdy.dialect.axes import AxisRef, axes_size, merge_adjacent_axes
+from sdy.dialect.mesh import Mesh
+from sdy.dialect.names import quote, symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = [
+    "DimensionSharding",
+    "ManualAxes",
+    "TensorSharding",
+    "TensorShardingPerValue",
+]
+
+DEFAULT_PRIORITY = 0
+
+
+def _axis_list(axes: Iterable[AxisRef]) -> str:
+    return ", ".join(map(str, axes))
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionSharding:
+    """The axes that split one dimension, major first.
+
+    Attributes:
+      axes: the axes and sub-axes.
+      is_closed: whether propagation may not add axes.
+      priority: in which round of propagation the dimension takes part, 0 first; None is 0.
+
+    """
+
+    axes: tuple[AxisRef, ...] = ()
+    is_closed: bool = True
+    priority: int | None = None
+
+    def __str__(self) -> str:
+        parts = [*map(str, self.axes), *([] if self.is_closed else ["?"])]
+        suffix = "" if self.priority is None else f"p{self.priority}"
+        return "{" + ", ".join(parts) + "}" + suffix
+
+    @property
+    def priority_or_default(self) -> int:
+        """The priority, 0 where none is given."""
+        return DEFAULT_PRIORITY if self.priority is None else self.priority
+
+    def sharded_size(self, mesh: Mesh) -> int:
+        """Return into how many parts the dimension is split."""
+        return axes_size(self.axes, mesh)
+
+    def closed(self) -> DimensionSharding:
+        """Return this, closed."""
+        return replace(self, is_closed=True)
+
+    def opened(self) -> DimensionSharding:
+        """Return this, open."""
+        return replace(self, is_closed=False)
+
+    def without_priority(self) -> DimensionSharding:
+        """Return this without a priority of its own."""
+        return replace(self, priority=None)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSharding:
+    """How a tensor is laid out over the devices of a mesh.
+
+    Attributes:
+      mesh: the mesh; a bare name where the mesh itself is not at hand. A mesh without a
+        name is inlined in the text.
+      dimensions: one entry per tensor dimension.
+      replicated: axes that propagation may not use, in the mesh's order.
+      unreduced: axes along which the tensor holds partial results, in the mesh's order.
+
+    """
+
+    mesh: Mesh | str
+    dimensions: tuple[DimensionSharding, ...] = ()
+    replicated: tuple[AxisRef, ...] = ()
+    unreduced: tuple[AxisRef, ...] = ()
+
+    @staticmethod
+    def fully_open(mesh: Mesh | str, rank: int) -> TensorSharding:
+        """Return the sharding that says nothing: no axes, every dimension open."""
+        return TensorSharding(mesh, (DimensionSharding(is_closed=False),) * rank)
+
+    @staticmethod
+    def fully_closed(mesh: Mesh | str, rank: int) -> TensorSharding:
+        """Return the sharding that keeps a tensor whole: no axes, every dimension closed."""
+        return TensorSharding(mesh, (DimensionSharding(is_closed=True),) * rank)
+
+    def __str__(self) -> str:
+        return f"sharding<{self.body}>"
+
+    @property
+    def body(self) -> str:
+        """The text between the angle brackets, the same in both spellings."""
+        parts = [self.mesh_text, "[" + ", ".join(map(str, self.dimensions)) + "]"]
+        if self.replicated:
+            parts.append("replicated={" + _axis_list(self.replicated) + "}")
+        if self.unreduced:
+            parts.append("unreduced={" + _axis_list(self.unreduced) + "}")
+        return ", ".join(parts)
+
+    @property
+    def mesh_name(self) -> str | None:
+        """The symbol of the mesh; None for an inlined mesh."""
+        return self.mesh if isinstance(self.mesh, str) else self.mesh.name
+
+    @property
+    def mesh_text(self) -> str:
+        """The mesh as the sharding's text names it."""
+        if isinstance(self.mesh, Mesh) and self.mesh.name is None:
+            return f"mesh<{self.mesh.body}>"
+        return f"@{symbol(self.mesh_name or '')}"
+
+    @property
+    def bound_mesh(self) -> Mesh:
+        """The mesh itself; VerifyError where only its name is known."""
+        if isinstance(self.mesh, str):
+            raise verifier.unknown_mesh(self.mesh)
+        return self.mesh
+
+    def bind(self, mesh: Mesh) -> TensorSharding:
+        """Return this sharding on `mesh`."""
+        return replace(self, mesh=mesh)
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.dimensions)
+
+    def axes(self) -> Iterator[AxisRef]:
+        """Yield every axis named: of the dimensions, replicated, unreduced."""
+        for dimension in self.dimensions:
+            yield from dimension.axes
+        yield from self.replicated
+        yield from self.unreduced
+
+    @property
+    def has_no_axes(self) -> bool:
+        """Whether no axis is named at all."""
+        return not any(True for _ in self.axes())
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether no dimension is split."""
+        return all(not dimension.axes for dimension in self.dimensions)
+
+    def closed(self) -> TensorSharding:
+        """Return this with every dimension closed and no axes explicitly replicated."""
+        return replace(self, dimensions=tuple(d.closed() for d in self.dimensions), replicated=())
+
+    def opened(self) -> TensorSharding:
+        """Return this with every dimension open."""
+        return replace(self, dimensions=tuple(d.opened() for d in self.dimensions))
+
+    def canonical(self) -> TensorSharding:
+        """Return the one way to write this sharding.
+
+        Axes of size one go, consecutive sub-axes are merged, a sub-axis that is all of its
+        axis is written as the axis, replicated and unreduced axes stand in the mesh's order.
+        """
+        mesh = self.bound_mesh
+        return replace(
+            self,
+            dimensions=tuple(
+                replace(d, axes=_canonical_axes(d.axes, mesh)) for d in self.dimensions
+            ),
+            replicated=_canonical_axis_set(self.replicated, mesh),
+            unreduced=_canonical_axis_set(self.unreduced, mesh),
+        )
+
+    def local_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of the largest shard of a tensor of `shape`.
+
+        Where a dimension is not divisible, the last shards are smaller or empty.
+        """
+        mesh = self.bound_mesh
+        if mesh.is_maximal and not self.dimensions:
+            return tuple(shape)
+        verifier.verify_rank(self, shape)
+        return tuple(
+            -(-size // dimension.sharded_size(mesh))
+            for size, dimension in zip(shape, self.dimensions, strict=True)
+        )
+
+    def device_slices(self, shape: Sequence[int]) -> dict[int, tuple[slice, ...]]:
+        """Return for every device the part of a tensor of `shape` that it holds."""
+        # Imported here because numpy takes longer to import than the rest of the dialect.
+        from sdy.dialect import placement
+
+        return placement.device_slices(self, shape)
+
+    def is_equivalent(self, other: TensorSharding, shape: Sequence[int]) -> bool:
+        """Return whether both put the same part of a tensor of `shape` on every device.
+
+        The meshes may differ in axes, order and names. Open and closed do not matter, nor do
+        axes that are explicitly replicated; unreduced axes do.
+        """
+        from sdy.dialect import placement
+
+        return placement.is_equivalent(self, other, shape)
+
+    def verify(self, mesh: Mesh | None = None, shape: verifier.Shape | None = None) -> None:
+        """Check every invariant against `mesh` (default: its own) and, if given, `shape`.
+
+        Raises:
+          VerifyError: saying which invariant is broken.
+
+        """
+        verifier.verify_sharding(self, mesh or self.bound_mesh, shape)
+
+
+def _canonical_axes(axes: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
+    return merge_adjacent_axes((_whole(axis, mesh) for axis in axes if axis.size(mesh) > 1), mesh)
+
+
+def _canonical_axis_set(axes: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
+    return _canonical_axes(sorted(axes, key=lambda axis: axis.mesh_order(mesh)), mesh)
+
+
+def _whole(axis: AxisRef, mesh: Mesh) -> AxisRef:
+    is_whole = axis.pre_size == 1 and axis.size(mesh) == mesh.axis_size(axis.name)
+    return AxisRef(axis.name) if is_whole else axis
+
+
+@dataclass(frozen=True, slots=True)
+class TensorShardingPerValue:
+    """The shardings of a list of values, such as the results of an op."""
+
+    shardings: tuple[TensorSharding, ...]
+
+    def __str__(self) -> str:
+        return f"sharding_per_value<{self.body}>"
+
+    @property
+    def body(self) -> str:
+        """The text between the angle brackets, the same in both spellings."""
+        return "[" + ", ".join(f"<{sharding.body}>" for sharding in self.shardings) + "]"
+
+    def verify(self, shapes: Sequence[verifier.Shape | None]) -> None:
+        """Check each sharding on its own mesh, for values of these shapes.
+
+        Raises:
+          VerifyError: saying which value's sharding breaks which invariant.
+
+        """
+        verifier.verify_sharding_per_value(self, shapes)
+
+
+@dataclass(frozen=True, slots=True)
+class ManualAxes:
+    """The axes on which the body of a manual computation is local."""
+
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "manual_axes{" + ", ".join(map(quote, self.names)) + "}"
+
+    def verify(self, mesh: Mesh) -> None:
+        """Check that `mesh` has these axes.
+
+        Raises:
+          VerifyError: naming one that it has not.
+
+        """
+        verifier.verify_manual_axes(self, mesh)

@@ -1,0 +1,118 @@
+"""A module and what passes share about it: its ops by name, its meshes, its attributes read."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import sdy as mlir_sdy
+
+from sdy.ir.attributes import AttributeCodec, read_mesh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sdy.dialect.mesh import Mesh
+
+__all__ = ["IndexedModule"]
+
+
+class IndexedModule:
+    """An MLIR module with an index of its ops that is made on demand and kept until it is stale.
+
+    A pass that creates, moves or erases ops calls `ops_changed`, with their names if it knows
+    them all; one that adds, drops or renames a mesh calls `meshes_changed`. No handle to an
+    erased op may be kept.
+    """
+
+    def __init__(self, module: ir.Module) -> None:
+        self.module = module
+        self._is_indexed = False
+        self._ops_by_name: dict[str, list[ir.Operation]] = {}
+        self._in_order: list[tuple[str, ir.Operation]] = []
+        self._stale: set[str] = set()
+        self._codec: AttributeCodec | None = None
+        self._meshes: dict[str, Mesh] | None = None
+
+    @property
+    def context(self) -> ir.Context:
+        """The context of the module."""
+        return self.module.context
+
+    @property
+    def operation(self) -> ir.Operation:
+        """The module op."""
+        return self.module.operation
+
+    def ops(self, name: str) -> list[ir.Operation]:
+        """Return the ops of that name, parents first, in the order of the text."""
+        if not self._is_indexed or name in self._stale:
+            self._refresh()
+        return self._ops_by_name.get(name, [])
+
+    @property
+    def ops_by_name(self) -> dict[str, list[ir.Operation]]:
+        """All ops but the module itself, by name."""
+        self._refresh()
+        return self._ops_by_name
+
+    @property
+    def in_order(self) -> list[tuple[str, ir.Operation]]:
+        """The names and ops of all but the module itself, parents first, in text order."""
+        self._refresh()
+        return self._in_order
+
+    def ops_changed(self, *names: str) -> None:
+        """Forget the index of the ops of these names; without names, of all ops."""
+        self._stale.update(names)
+        self._is_indexed &= bool(names)
+
+    def _refresh(self) -> None:
+        if not self._is_indexed or self._stale:
+            self._in_order, self._ops_by_name = _index(self.operation)
+            self._is_indexed = True
+            self._stale.clear()
+
+    @property
+    def meshes(self) -> dict[str, Mesh]:
+        """The meshes of the module by name, in the order of the text."""
+        if self._meshes is None:
+            self._meshes = dict(_module_meshes(self.module))
+        return self._meshes
+
+    def meshes_changed(self) -> None:
+        """Forget the meshes, and the attributes that were read with them."""
+        self._meshes = None
+        self._codec = None
+
+    @property
+    def codec(self) -> AttributeCodec:
+        """The reader of attributes, bound to the module's meshes."""
+        if self._codec is None:
+            self._codec = AttributeCodec(self.context, self.meshes)
+        return self._codec
+
+
+def _index(
+    root: ir.Operation,
+) -> tuple[list[tuple[str, ir.Operation]], dict[str, list[ir.Operation]]]:
+    ops: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        ops.append(op)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    in_order = [(op.name, op) for op in islice(ops, 1, None)]
+    by_name: dict[str, list[ir.Operation]] = {}
+    for name, op in in_order:
+        by_name.setdefault(name, []).append(op)
+    return in_order, by_name
+
+
+def _module_meshes(module: ir.Module) -> Iterator[tuple[str, Mesh]]:
+    for op in module.body.operations:
+        if isinstance(op, mlir_sdy.MeshOp):
+            name = op.sym_name.value
+            yield name, read_mesh(op.mesh, name)

@@ -1,0 +1,42 @@
+"""What a pass is: a frozen dataclass whose fields are its options and whose `run` is its work."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from sdy.ir.indexed_module import IndexedModule
+
+__all__ = ["Pass", "option"]
+
+
+def option(default: bool | int | str, description: str) -> Any:
+    """Return a dataclass field that is a pass option, described for `--help`.
+
+    The option's flag is the field's name with dashes for underscores.
+    """
+    return field(default=default, metadata={"help": description})
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(ABC):
+    """Module in, module out.
+
+    A subclass is named by its flag, has its options as fields, and says in its docstring what
+    it does: the docstring is its `--help` and its page in the reference.
+
+    Attributes:
+      name: the flag, without dashes in front.
+      anchor: the op under which a textual pipeline nests it. A pass on functions, too, is given
+        the whole module: it does to every function what it would do to that function alone.
+
+    """
+
+    name: ClassVar[str]
+    anchor: ClassVar[str] = "builtin.module"
+
+    @abstractmethod
+    def run(self, module: IndexedModule) -> None:
+        """Change `module` in place; `sdy.Error` where the input cannot be."""

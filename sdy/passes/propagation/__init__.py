@@ -1,0 +1,1 @@
+"""Propagation: from the shardings of a few tensors to those of all."""

@@ -1,0 +1,143 @@
+"""A flat snapshot of a module: ops and values as integers, read from MLIR once.
+
+Ops are numbered in the order of the text, parents first; values in the order in which they are
+met. Operands, results and users are lists of such numbers, so that propagation touches MLIR
+again only for the order of uses of a value that has several, and to write the answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+
+from sdy.ir.diagnostics import op_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["Graph"]
+
+
+class _ValueIds(dict[ir.Value, int]):
+    """The number of each value; a value that is new gets the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values_by_id: list[ir.Value] = []
+
+    def __missing__(self, value: ir.Value) -> int:
+        number = len(self.values_by_id)
+        self[value] = number
+        self.values_by_id.append(value)
+        return number
+
+
+class Graph:
+    """The ops and values of a module.
+
+    Attributes:
+      ops: all ops below the module, parents first.
+      names: the name of each op.
+      operands: the values that each op takes.
+      results: the values that each op gives.
+      values: the values themselves.
+      types: the type of each value.
+      producers: the op that each value is a result of; -1 for a block argument.
+      users: for each value the ops that use it, once per use, in the order of the text.
+
+    """
+
+    def __init__(self, module: ir.Operation) -> None:
+        self.ops: list[ir.Operation] = []
+        self._ids = _ValueIds()
+        self._without_results: list[int] | None = None
+        module.walk(self._keep, ir.WalkOrder.PRE_ORDER)
+        del self.ops[0]
+        ids = self._ids.__getitem__
+        self.names: list[str] = [op.name for op in self.ops]
+        self.operands = [tuple(map(ids, op.operands)) for op in self.ops]
+        self.results = [tuple(map(ids, op.results)) for op in self.ops]
+        self.values = self._ids.values_by_id
+        self.types = [value.type for value in self.values]
+        self.producers = [-1] * len(self.values)
+        for index, results in enumerate(self.results):
+            for value in results:
+                self.producers[value] = index
+        self.users: list[list[int]] = [[] for _ in self.values]
+        users = self.users
+        for index, operands in enumerate(self.operands):
+            for value in operands:
+                users[value].append(index)
+
+    def _keep(self, op: ir.Operation) -> ir.WalkResult:
+        self.ops.append(op)
+        return ir.WalkResult.ADVANCE
+
+    def value_id(self, value: ir.Value) -> int:
+        """Return the number of a value."""
+        return dict.__getitem__(self._ids, value) if value in self._ids else self._add(value)
+
+    def _add(self, value: ir.Value) -> int:
+        """Number a block argument that nothing uses."""
+        number = self._ids[value]
+        self.types.append(value.type)
+        self.producers.append(-1)
+        self.users.append([])
+        return number
+
+    def op_index(self, op: ir.Operation) -> int:
+        """Return the number of an op.
+
+        It is found by a result: MLIR hashes an op by its content, which changes.
+        """
+        if len(op.results):
+            return self.producers[self._ids[op.results[0]]]
+        if self._without_results is None:
+            self._without_results = [
+                index for index, results in enumerate(self.results) if not results
+            ]
+        return next(index for index in self._without_results if self.ops[index] == op)
+
+    def uses(self, value: int) -> Sequence[tuple[int, int]]:
+        """Return the uses of a value as (op, operand number), in MLIR's order of uses."""
+        users = self.users[value]
+        if len(users) == 1:
+            return [(users[0], self.operands[users[0]].index(value))]
+        return [
+            (self.op_index(use.owner.operation), use.operand_number)
+            for use in self.values[value].uses
+        ]
+
+    def nested(self, op: int) -> Iterator[int]:
+        """Yield the ops in the regions of `op`, parents first."""
+        nested: list[int] = []
+
+        def keep(inner: ir.Operation) -> ir.WalkResult:
+            nested.append(self.op_index(inner))
+            return ir.WalkResult.ADVANCE
+
+        self.ops[op].walk(keep, ir.WalkOrder.PRE_ORDER)
+        yield from nested[1:]
+
+    def check_types(self) -> None:
+        """Raise a located error if a result's shape is dynamic or its type a tuple."""
+        complaints = {kind: _complaint(kind) for kind in set(self.types)}
+        if not any(complaints.values()):
+            return
+        for op, results in zip(self.ops, self.results, strict=True):
+            for value in results:
+                complaint = complaints[self.types[value]]
+                if complaint:
+                    raise op_error(op, complaint)
+
+
+def _complaint(kind: ir.Type) -> str | None:
+    if isinstance(kind, ir.TupleType):
+        return f"Shardy propagation doesn't support tuples: '{kind}'"
+    if isinstance(kind, ir.ShapedType) and not (kind.has_rank and kind.has_static_shape):
+        return (
+            "Shardy propagation only supports ranked tensors with a static shape. "
+            f"type: '{kind}'"
+        )
+    return None

@@ -1,0 +1,265 @@
+"""Which step each op takes: its class, and the tensors that the step makes agree.
+
+Ops whose rules have equal keys share one rule, and with it one class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+
+from sdy.ir import data_flow
+from sdy.ir.attributes import SHARDING_RULE, read_rule
+from sdy.ir.op_traits import is_elementwise
+from sdy.passes.propagation.manual_axes import add_free_axes, erase_manual_axes
+from sdy.passes.propagation.op_priorities import Flow
+from sdy.passes.propagation.rules.builder import identity_rule
+from sdy.passes.propagation.rules.registry import RULES
+from sdy.passes.propagation.step import OpClass
+from sdy.passes.propagation.tensors import manual_axes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from sdy.dialect.sharding import TensorSharding
+    from sdy.dialect.sharding_rule import OpShardingRule
+    from sdy.ir.attributes import AttributeCodec
+    from sdy.passes.propagation.graph import Graph
+    from sdy.passes.propagation.tensors import Tensors
+
+__all__ = ["NO_CLASS", "OpClasses", "Transform"]
+
+NO_CLASS = -1
+
+BARRIER = "sdy.propagation_barrier"
+FUNC_EDGE = "sdy.func_data_flow_edge"
+CALL = "func.call"
+
+_PASS_THROUGH = frozenset({"stablehlo.reshape", "stablehlo.transpose"})
+_DYNAMIC_SLICES = frozenset({"stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"})
+_OFFLOAD_TARGETS = frozenset({"MoveToHost", "MoveToDevice"})
+_BARRIER_FLOWS = (
+    Flow.BARRIER_NONE,
+    Flow.BARRIER_FORWARD,
+    Flow.BARRIER_BACKWARD,
+    Flow.BARRIER_BOTH,
+)
+
+Transform = tuple[
+    "Callable[[TensorSharding], TensorSharding]", "Callable[[TensorSharding], TensorSharding]"
+]
+
+
+class OpClasses:
+    """The classes of the ops of a graph.
+
+    Attributes:
+      classes: the distinct classes.
+      of_op: for each op the index of its class; NO_CLASS where it takes no step.
+      tensors: for each op the tensors of its step: operands, then results.
+      transforms: for the edges of manual computations, how their result's sharding is seen by
+        the step, and how what the step makes of it is kept.
+      with_own_rule: the ops that came with a rule as an attribute.
+
+    """
+
+    def __init__(
+        self, graph: Graph, tensors: Tensors, codec: AttributeCodec, *, conservative: bool
+    ) -> None:
+        self.classes: list[OpClass] = []
+        self.of_op: list[int] = [NO_CLASS] * len(graph.ops)
+        self.tensors: list[tuple[int, ...]] = [()] * len(graph.ops)
+        self.transforms: dict[int, Transform] = {}
+        self.with_own_rule: list[int] = []
+        self._graph = graph
+        self._of_value = tensors.of_value
+        self._codec = codec
+        self._conservative = conservative
+        self._numbers: dict[OpClass, int] = {}
+        self._by_key: dict[Hashable, int] = {}
+        self._type_numbers: dict[ir.Type, int] = {}
+        self._types = [
+            self._type_numbers.setdefault(kind, len(self._type_numbers)) for kind in graph.types
+        ]
+        self._classify()
+
+    def _classify(self) -> None:
+        graph, of_value = self._graph, self._of_value
+        for op, name in enumerate(graph.names):
+            if name in RULES:
+                number = self._class_by_key(op, name)
+            elif name == data_flow.DATA_FLOW_EDGE:
+                self._classify_edge(op, data_flow.edge_sources(graph.values[graph.operands[op][0]]))
+                continue
+            elif name == FUNC_EDGE:
+                self._classify_edge(op, self._func_edge_sources(op))
+                continue
+            elif name == BARRIER:
+                number = self._barrier_class(op)
+            elif SHARDING_RULE in graph.ops[op].attributes:
+                number = self._class_by_key(op, name)
+            else:
+                continue
+            if number != NO_CLASS:
+                self.of_op[op] = number
+                self.tensors[op] = tuple(
+                    [of_value[value] for value in graph.operands[op] + graph.results[op]]
+                )
+
+    def registered(self) -> Iterator[tuple[int, OpShardingRule]]:
+        """Yield the ops that a rule is registered for, each with its rule."""
+        for op, number in enumerate(self.of_op):
+            if number != NO_CLASS and self._graph.names[op] in RULES:
+                yield op, self.classes[number].rule
+
+    def _class_by_key(self, op: int, name: str) -> int:
+        graph = self._graph
+        handle = graph.ops[op]
+        attributes = handle.attributes
+        types = self._types
+        key: list[Hashable] = [name]
+        key += [types[value] for value in graph.operands[op]]
+        key.append("->")
+        key += [types[value] for value in graph.results[op]]
+        if SHARDING_RULE in attributes:
+            self.with_own_rule.append(op)
+            key.append(attributes[SHARDING_RULE])
+        elif entry := RULES.get(name):
+            key += [attributes[a] if a in attributes else None for a in entry.reads]
+            if entry.beyond is not None:
+                key.append(entry.beyond(handle))
+        packed = tuple(key)
+        number = self._by_key.get(packed)
+        if number is None:
+            number = self._by_key[packed] = self._make_class(handle, name)
+        return number
+
+    def _make_class(self, op: ir.Operation, name: str) -> int:
+        if SHARDING_RULE in op.attributes:
+            rule: OpShardingRule | None = read_rule(op.attributes[SHARDING_RULE])
+        else:
+            rule = RULES[name].build(op, self._conservative)
+        if rule is None:
+            return NO_CLASS
+        elementwise = is_elementwise(op)
+        return self._number(
+            OpClass(rule, _flow(op, name, elementwise), elementwise, self._conservative)
+        )
+
+    def _number(self, op_class: OpClass) -> int:
+        number = self._numbers.setdefault(op_class, len(self.classes))
+        if number == len(self.classes):
+            self.classes.append(op_class)
+        return number
+
+    def identity(self, kind: ir.Type) -> int:
+        """Return the class of the step between what main returns and its result of that type."""
+        if not isinstance(kind, ir.ShapedType):
+            return NO_CLASS
+        return self._number(
+            OpClass(identity_rule(kind.shape), Flow.OTHER, is_elementwise=False, conservative=False)
+        )
+
+    def _barrier_class(self, op: int) -> int:
+        (result,) = self._graph.results[op]
+        kind = self._graph.types[result]
+        direction = ir.IntegerAttr(self._graph.ops[op].attributes["allowed_direction"]).value
+        return self._number(
+            OpClass(
+                identity_rule(kind.shape),
+                _BARRIER_FLOWS[direction],
+                is_elementwise=True,
+                conservative=False,
+            )
+        )
+
+    def _classify_edge(self, op: int, sources: list[ir.Value]) -> None:
+        graph = self._graph
+        (result,) = graph.results[op]
+        kind = graph.types[result]
+        if not isinstance(kind, ir.ShapedType) or not sources:
+            return
+        rule = identity_rule(kind.shape, len(sources))
+        self.of_op[op] = self._number(
+            OpClass(rule, Flow.PASS_THROUGH, is_elementwise=False, conservative=False)
+        )
+        tensors = [self._of_value[graph.value_id(source)] for source in sources]
+        self.tensors[op] = (*tensors, self._of_value[result])
+        owner = graph.values[graph.operands[op][0]]
+        computation = data_flow.owning_op(owner)
+        if computation.name == data_flow.MANUAL_COMPUTATION:
+            self.transforms[op] = _manual_transform(computation, owner, self._codec)
+
+    def _func_edge_sources(self, op: int) -> list[ir.Value]:
+        """Return what flows into a function's argument, or out of a call's result."""
+        graph = self._graph
+        owner = graph.values[graph.operands[op][0]]
+        if isinstance(owner, ir.BlockArgument):
+            function = data_flow.owning_op(owner)
+            return [call.operands[owner.arg_number] for call in calls_to(graph, function)]
+        call = owner.owner.operation
+        function_op = callee(graph, call)
+        terminator = data_flow.region_terminator(function_op.regions[0])
+        return [terminator.operands[ir.OpResult(owner).result_number]]
+
+
+def symbol_name(function: ir.Operation) -> str:
+    """Return the symbol of a function op."""
+    return ir.StringAttr(function.attributes["sym_name"]).value
+
+
+def calls_to(graph: Graph, function: ir.Operation) -> list[ir.Operation]:
+    """Return the calls of a function, in the order of the text."""
+    name = symbol_name(function)
+    return [
+        op
+        for op, op_name in zip(graph.ops, graph.names, strict=True)
+        if op_name == CALL and ir.FlatSymbolRefAttr(op.attributes["callee"]).value == name
+    ]
+
+
+def callee(graph: Graph, call: ir.Operation) -> ir.Operation:
+    """Return the function that a call calls."""
+    name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+    return next(
+        op
+        for op, op_name in zip(graph.ops, graph.names, strict=True)
+        if op_name == "func.func" and symbol_name(op) == name
+    )
+
+
+def _flow(op: ir.Operation, name: str, elementwise: bool) -> Flow:
+    if elementwise or name in _PASS_THROUGH:
+        return Flow.PASS_THROUGH
+    if name in _DYNAMIC_SLICES:
+        return Flow.DYNAMIC_SLICE
+    if name == "stablehlo.broadcast_in_dim":
+        return Flow.BROADCAST
+    if name == "stablehlo.custom_call":
+        target = ir.StringAttr(op.attributes["call_target_name"]).value
+        return Flow.PASS_THROUGH if target in _OFFLOAD_TARGETS else Flow.OTHER
+    return Flow.OTHER
+
+
+def _manual_transform(
+    computation: ir.Operation, owner: ir.Value, codec: AttributeCodec
+) -> Transform:
+    """Return how the sharding on a manual computation's edge is seen, and how it is kept.
+
+    The edge of a block argument keeps the body's view and is joined to an operand outside; that
+    of a result keeps the outer view and is joined to what the body returns.
+    """
+    manual_axes = manual_axes_of(computation)
+    is_argument = isinstance(owner, ir.BlockArgument)
+    attribute = "in_shardings" if is_argument else "out_shardings"
+    index = owner.arg_number if is_argument else ir.OpResult(owner).result_number
+    outer = codec.shardings(computation.attributes[attribute])[index]
+
+    def to_outer(sharding: TensorSharding) -> TensorSharding:
+        return add_free_axes(outer, sharding, manual_axes)
+
+    def to_inner(sharding: TensorSharding) -> TensorSharding:
+        return erase_manual_axes(sharding, manual_axes)
+
+    return (to_outer, to_inner) if is_argument else (to_inner, to_outer)

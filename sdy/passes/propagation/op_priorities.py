@@ -1,0 +1,81 @@
+"""The op priorities: ops that move no data first, broadcasts last.
+
+Each priority allows more than the one before it. The schedule is Shardy's
+`OpPriorityPropagation`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from sdy.dialect.sharding_rule import FactorType
+from sdy.passes.propagation.direction import Direction
+
+if TYPE_CHECKING:
+    from sdy.dialect.sharding_rule import OpShardingRule
+
+__all__ = ["OP_PRIORITIES", "Flow", "factor_directions"]
+
+
+class Flow(Enum):
+    """What the schedule distinguishes in an op."""
+
+    PASS_THROUGH = auto()
+    DYNAMIC_SLICE = auto()
+    BROADCAST = auto()
+    OTHER = auto()
+    BARRIER_NONE = auto()
+    BARRIER_FORWARD = auto()
+    BARRIER_BACKWARD = auto()
+    BARRIER_BOTH = auto()
+
+
+OP_PRIORITIES = range(5)
+
+_BARRIERS = {
+    Flow.BARRIER_NONE: Direction.NONE,
+    Flow.BARRIER_FORWARD: Direction.FORWARD,
+    Flow.BARRIER_BACKWARD: Direction.BACKWARD,
+    Flow.BARRIER_BOTH: Direction.BOTH,
+}
+
+_PASS_THROUGH = {Flow.PASS_THROUGH: Direction.BOTH, Flow.DYNAMIC_SLICE: Direction.FORWARD}
+
+
+def factor_directions(
+    rule: OpShardingRule, flow: Flow, priority: int, *, multiple_uses: bool
+) -> tuple[Direction, ...]:
+    """Return for each factor of a rule in which direction its axes may go.
+
+    Args:
+      rule: the op's rule.
+      flow: what kind of op it is.
+      priority: the op priority; the last allows all.
+      multiple_uses: whether an operand that is no scalar has more than one use.
+
+    """
+    return tuple(
+        _direction(rule.factor_type(factor), flow, priority, multiple_uses)
+        if factor not in rule.blocked_propagation
+        else Direction.NONE
+        for factor in range(rule.factor_count)
+    )
+
+
+def _direction(
+    factor_type: FactorType, flow: Flow, priority: int, multiple_uses: bool
+) -> Direction:
+    if flow in _BARRIERS:
+        return _BARRIERS[flow]
+    direction = Direction.NONE
+    if priority >= 1 or not multiple_uses:
+        direction |= _PASS_THROUGH.get(flow, Direction.NONE)
+    except_broadcast_forward = Direction.BACKWARD if flow is Flow.BROADCAST else Direction.BOTH
+    if priority >= 2 and factor_type is FactorType.PASS_THROUGH:
+        direction |= except_broadcast_forward
+    if priority >= 3:
+        direction |= except_broadcast_forward
+    if priority >= 4:
+        direction = Direction.BOTH
+    return direction

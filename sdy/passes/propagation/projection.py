@@ -1,0 +1,210 @@
+"""Projection: the shardings of an op's tensors seen as shardings of its rule's factors.
+
+A dimension that several factors make up is split from its major axis on: each factor takes
+axes, and where need be a sub-axis, until it is full; the minor-most takes all the rest.
+Projecting back joins what was split.
+
+The idea is Shardy's `ShardingProjection`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sdy.dialect.axes import AxisRef, axes_size, join_axes, merge_adjacent_axes
+from sdy.dialect.sharding import DimensionSharding, TensorSharding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sdy.dialect.mesh import Mesh
+    from sdy.dialect.sharding_rule import OpShardingRule, TensorMapping
+
+__all__ = ["FactorSharding", "Projection", "TensorFactors", "is_prefix", "is_strict_prefix"]
+
+Axes = tuple[AxisRef, ...]
+
+
+def is_prefix(first: Axes, second: Axes) -> bool:
+    """Return whether `first` is `second` or a major part of it."""
+    return first == second or is_strict_prefix(first, second)
+
+
+def is_strict_prefix(first: Axes, second: Axes) -> bool:
+    """Return whether `first` is a major part of `second` and not `second`."""
+    if not first:
+        return bool(second)
+    last = len(first) - 1
+    return (
+        last < len(second)
+        and first[:last] == second[:last]
+        and first != second
+        and first[last].is_prefix_of(second[last])
+    )
+
+
+@dataclass(slots=True)
+class FactorSharding:
+    """How one factor of one tensor is sharded.
+
+    Attributes:
+      axes: the axes that split the factor, major first.
+      is_closed: whether no axis may be added.
+      is_minor_most: whether the factor is the last of its dimension; such a factor may be split
+        by axes that do not divide it.
+      overflow: axes of the dimension from the first on that does not divide the factor. They
+        are kept for the way back.
+
+    """
+
+    axes: Axes = ()
+    is_closed: bool = False
+    is_minor_most: bool = False
+    overflow: Axes = ()
+
+
+@dataclass(slots=True)
+class TensorFactors:
+    """The factor shardings of one tensor, by factor, and what must stay as it is."""
+
+    factors: dict[int, FactorSharding] = field(default_factory=dict)
+    replicated: Axes = ()
+    unreduced: Axes = ()
+
+    @staticmethod
+    def project(
+        sharding: TensorSharding | None,
+        mapping: TensorMapping,
+        factor_sizes: Sequence[int],
+        mesh: Mesh,
+        *,
+        closed_if_missing: bool = False,
+    ) -> TensorFactors:
+        """Return the factor shardings of a tensor; a missing sharding is open and empty."""
+        result = TensorFactors()
+        if sharding is None:
+            missing = DimensionSharding(is_closed=closed_if_missing)
+            dimensions: Sequence[DimensionSharding] = (missing,) * mapping.rank
+        else:
+            dimensions = sharding.dimensions
+            result.replicated, result.unreduced = sharding.replicated, sharding.unreduced
+        for dimension, dim_mapping in zip(dimensions, mapping.dimensions, strict=True):
+            result._project_dimension(dimension, dim_mapping.factors, factor_sizes, mesh)
+        return result
+
+    def _project_dimension(
+        self,
+        dimension: DimensionSharding,
+        factors: Sequence[int],
+        factor_sizes: Sequence[int],
+        mesh: Mesh,
+    ) -> None:
+        remaining = dimension.axes
+        for factor in factors[:-1]:
+            axes, remaining, is_full = _take_axes(remaining, factor_sizes[factor], mesh)
+            sharding = FactorSharding(axes, dimension.is_closed)
+            self.factors[factor] = sharding
+            if remaining and not is_full:
+                sharding.overflow = merge_adjacent_axes(remaining, mesh)
+                self._close(factors[factors.index(factor) + 1], factors[-1])
+                return
+        if factors:
+            axes = merge_adjacent_axes(remaining, mesh)
+            self.factors[factors[-1]] = FactorSharding(
+                axes, dimension.is_closed, is_minor_most=True
+            )
+
+    def _close(self, factor: int, minor_most: int) -> None:
+        """Keep a factor that follows overflowing axes from being sharded.
+
+        Factors beyond it are not projected: the way back stops before them.
+        """
+        self.factors[factor] = FactorSharding(
+            is_closed=True, is_minor_most=factor == minor_most
+        )
+
+    def expand(self, factor: int, axes: Axes) -> bool:
+        """Shard `factor` by `axes` if that adds to its sharding; return whether it did."""
+        sharding = self.factors.get(factor)
+        if sharding is None or not is_strict_prefix(sharding.axes, axes):
+            return False
+        sharding.axes = axes
+        return True
+
+    def to_sharding(
+        self, mapping: TensorMapping, factor_sizes: Sequence[int], mesh: Mesh
+    ) -> TensorSharding:
+        """Return the sharding of the tensor that these factor shardings amount to.
+
+        A factor after one that is not fully split is left out: it would need a strided view.
+        """
+        return TensorSharding(
+            mesh,
+            tuple(
+                self._to_dimension(dim_mapping.factors, factor_sizes, mesh)
+                for dim_mapping in mapping.dimensions
+            ),
+            self.replicated,
+            self.unreduced,
+        )
+
+    def _to_dimension(
+        self, factors: Sequence[int], factor_sizes: Sequence[int], mesh: Mesh
+    ) -> DimensionSharding:
+        axes: Axes = ()
+        is_closed = False
+        for factor in factors:
+            sharding = self.factors[factor]
+            is_closed |= sharding.is_closed
+            axes = join_axes(axes, sharding.axes, mesh)
+            if sharding.overflow:
+                axes = join_axes(axes, sharding.overflow, mesh)
+                break
+            if axes_size(sharding.axes, mesh) < factor_sizes[factor]:
+                break
+        return DimensionSharding(axes, is_closed)
+
+
+def _take_axes(axes: Axes, factor_size: int, mesh: Mesh) -> tuple[Axes, Axes, bool]:
+    """Return the axes that shard a factor, those left, and whether the factor is fully split."""
+    taken: list[AxisRef] = []
+    left = list(axes)
+    while left:
+        size = left[0].size(mesh)
+        common = math.gcd(factor_size, size)
+        if common == 1 and size > 1:
+            break
+        if common < size:
+            major, left[0] = left[0].split(common, mesh)
+            taken.append(major)
+        else:
+            taken.append(left.pop(0))
+        factor_size //= common
+    return tuple(taken), tuple(left), factor_size == 1
+
+
+@dataclass(slots=True)
+class Projection:
+    """The factor shardings of all operands and results of an op."""
+
+    operands: list[TensorFactors]
+    results: list[TensorFactors]
+
+    @staticmethod
+    def build(
+        shardings: Sequence[TensorSharding | None], rule: OpShardingRule, mesh: Mesh
+    ) -> Projection:
+        """Project the shardings of the operands, then the results, of an op with `rule`."""
+        tensors = [
+            TensorFactors.project(sharding, mapping, rule.factor_sizes, mesh)
+            for sharding, mapping in zip(shardings, rule.tensors, strict=True)
+        ]
+        count = len(rule.operands)
+        return Projection(tensors[:count], tensors[count:])
+
+    def tensors(self) -> Iterator[TensorFactors]:
+        """Yield the operands, then the results."""
+        yield from self.operands
+        yield from self.results

@@ -1,0 +1,97 @@
+"""Where in the module the sharding of a tensor is kept, and how it is written there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+
+from sdy.ir.attributes import SHARDING
+from sdy.passes.propagation.manual_axes import add_free_axes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sdy.dialect.sharding import TensorSharding
+    from sdy.ir.attributes import AttributeCodec
+
+__all__ = ["ListSlot", "ManualInSlot", "SignatureSlot", "SingleSlot", "Slot"]
+
+
+@dataclass(frozen=True, slots=True)
+class SingleSlot:
+    """An attribute that holds the sharding of the one result of an op."""
+
+    op: ir.Operation
+    attribute: str
+    tensors: tuple[int, ...]
+
+    def write(self, shardings: Sequence[TensorSharding | None], codec: AttributeCodec) -> None:
+        """Set the attribute."""
+        (sharding,) = shardings
+        if sharding is not None:
+            self.op.attributes[self.attribute] = codec.attribute(sharding)
+
+
+@dataclass(frozen=True, slots=True)
+class ListSlot:
+    """An attribute that lists the shardings of values of an op: of all of them, or of none."""
+
+    op: ir.Operation
+    attribute: str
+    tensors: tuple[int, ...]
+
+    def write(self, shardings: Sequence[TensorSharding | None], codec: AttributeCodec) -> None:
+        """Set the attribute."""
+        known = tuple(sharding for sharding in shardings if sharding is not None)
+        if len(known) == len(shardings):
+            self.op.attributes[self.attribute] = codec.list_attribute(known)
+
+
+@dataclass(frozen=True, slots=True)
+class ManualInSlot:
+    """The `in_shardings` of a manual computation, whose body sees them without manual axes."""
+
+    op: ir.Operation
+    attribute: str
+    tensors: tuple[int, ...]
+    manual_axes: frozenset[str]
+
+    def write(self, shardings: Sequence[TensorSharding | None], codec: AttributeCodec) -> None:
+        """Set the attribute."""
+        outer = codec.shardings(self.op.attributes[self.attribute])
+        merged = tuple(
+            old if new is None else add_free_axes(old, new, self.manual_axes)
+            for old, new in zip(outer, shardings, strict=True)
+        )
+        self.op.attributes[self.attribute] = codec.list_attribute(merged)
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureSlot:
+    """The attributes of a function's arguments, `arg_attrs`, or results, `res_attrs`."""
+
+    op: ir.Operation
+    attribute: str
+    tensors: tuple[int, ...]
+
+    def write(self, shardings: Sequence[TensorSharding | None], codec: AttributeCodec) -> None:
+        """Set the attribute."""
+        if all(sharding is None for sharding in shardings):
+            return
+        old: Sequence[ir.Attribute] = (
+            list(self.op.attributes[self.attribute])
+            if self.attribute in self.op.attributes
+            else [ir.DictAttr.get({}, self.op.context)] * len(shardings)
+        )
+        entries = []
+        for attributes, sharding in zip(old, shardings, strict=True):
+            named = {entry.name: entry.attr for entry in ir.DictAttr(attributes)}
+            if sharding is not None:
+                named[SHARDING] = codec.attribute(sharding)
+            entries.append(ir.DictAttr.get(named, self.op.context))
+        self.op.attributes[self.attribute] = ir.ArrayAttr.get(entries, self.op.context)
+
+
+Slot = SingleSlot | ListSlot | ManualInSlot | SignatureSlot

@@ -1,0 +1,298 @@
+"""The tensors of a module and their shardings while they propagate.
+
+Several values can be one tensor: the targets of a data-flow edge are the edge's result. And a
+result of the main function is a tensor that is no value. Shardings are interned: a number stands
+for each distinct one, 0 for none at all, which is not the same as an open empty one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import sdy as mlir_sdy
+
+from sdy.dialect.sharding import TensorSharding
+from sdy.ir import data_flow
+from sdy.ir.attributes import SHARDING
+from sdy.passes.propagation.manual_axes import erase_manual_axes
+from sdy.passes.propagation.slots import ListSlot, ManualInSlot, SignatureSlot, SingleSlot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sdy.ir.attributes import AttributeCodec
+    from sdy.passes.propagation.graph import Graph
+    from sdy.passes.propagation.slots import Slot
+
+__all__ = ["NO_SHARDING", "Interner", "Tensors", "manual_axes_of"]
+
+NO_SHARDING = 0
+
+_FUNCTION = "func.func"
+_SINGLE = {
+    "sdy.sharding_constraint": "sharding",
+    "sdy.reshard": "sharding",
+    data_flow.DATA_FLOW_EDGE: "sharding",
+}
+_LISTS = {
+    data_flow.NAMED_COMPUTATION: "out_shardings",
+    data_flow.MANUAL_COMPUTATION: "out_shardings",
+}
+_COLLECTIVE = "out_sharding"
+
+
+class Interner:
+    """A number for every distinct sharding."""
+
+    def __init__(self) -> None:
+        self._values: list[TensorSharding | None] = [None]
+        self._numbers: dict[TensorSharding, int] = {}
+
+    def number(self, sharding: TensorSharding | None) -> int:
+        """Return the number of a sharding."""
+        if sharding is None:
+            return NO_SHARDING
+        number = self._numbers.get(sharding)
+        if number is None:
+            number = self._numbers[sharding] = len(self._values)
+            self._values.append(sharding)
+        return number
+
+    def sharding(self, number: int) -> TensorSharding | None:
+        """Return the sharding of a number."""
+        return self._values[number]
+
+    def known(self) -> list[TensorSharding | None]:
+        """Return all shardings, by number."""
+        return list(self._values)
+
+
+class Tensors:
+    """The tensors of a graph.
+
+    Attributes:
+      graph: the ops and values.
+      interner: of all shardings met.
+      of_value: for each value the tensor that it is.
+      shardings: for each tensor the number of its sharding now.
+      siblings: for a tensor that is one of several results of an op, all of them: their
+        shardings are one attribute, so that all have one or none has.
+      result_tensors: for each function op, the tensors of its results.
+
+    """
+
+    def __init__(self, graph: Graph, codec: AttributeCodec) -> None:
+        self.graph = graph
+        self.interner = Interner()
+        self.siblings: dict[int, tuple[int, ...]] = {}
+        self.result_tensors: dict[int, tuple[int, ...]] = {}
+        self._codec = codec
+        self._slots: dict[int, Slot] = {}
+        self._changed: dict[int, None] = {}
+        redirects = self._edge_targets()
+        arguments = self._block_arguments(redirects)
+        self.of_value = list(range(len(graph.values)))
+        for value, tensor in redirects.items():
+            self.of_value[value] = tensor
+        self.shardings = [NO_SHARDING] * len(graph.values)
+        self._nowhere = self._add_tensor()
+        self._read_results()
+        self._read_arguments(arguments)
+        self._read_function_results()
+
+    def _add_tensor(self) -> int:
+        self.shardings.append(NO_SHARDING)
+        return len(self.shardings) - 1
+
+    def _edge_targets(self) -> dict[int, int]:
+        """Return for every target of an edge the edge's result."""
+        graph = self.graph
+        targets: dict[int, int] = {}
+        for op, name in enumerate(graph.names):
+            if name != data_flow.DATA_FLOW_EDGE:
+                continue
+            (owner,), (edge,) = graph.operands[op], graph.results[op]
+            if len(graph.users[owner]) != 1:
+                continue
+            targets[owner] = edge
+            for target in data_flow.non_owner_targets(graph.values[owner]):
+                targets[graph.value_id(target)] = edge
+        return targets
+
+    def _block_arguments(self, redirects: dict[int, int]) -> list[int]:
+        """Return the block arguments that no edge speaks for; redirect those of plain loops."""
+        arguments = []
+        for op, name in enumerate(self.graph.names):
+            if name == _FUNCTION or name in data_flow.DATA_FLOW_OPS:
+                for region in self.graph.ops[op].regions:
+                    for block in region.blocks:
+                        arguments += [self.graph.value_id(value) for value in block.arguments]
+        kept = []
+        for argument in arguments:
+            if argument in redirects:
+                continue
+            owner = data_flow.edge_owner_of_target(self.graph.values[argument])
+            if owner is not None and owner != self.graph.values[argument]:
+                redirects[argument] = self.graph.value_id(owner)
+            else:
+                kept.append(argument)
+        return kept
+
+    def _read_results(self) -> None:
+        graph = self.graph
+        for op, (handle, results) in enumerate(zip(graph.ops, graph.results, strict=True)):
+            if not results:
+                continue
+            name = graph.names[op]
+            if len(results) > 1:
+                self.siblings.update(dict.fromkeys(results, results))
+            attributes = handle.attributes
+            if name in _SINGLE:
+                if _SINGLE[name] in attributes:
+                    self._set(results[0], self._codec.sharding(attributes[_SINGLE[name]]))
+                continue
+            list_name = _LISTS.get(name, SHARDING)
+            if list_name in attributes:
+                shardings = self._codec.shardings(attributes[list_name])
+                for result, sharding in zip(results, shardings, strict=True):
+                    self._set(result, sharding)
+            elif name.startswith("sdy.") and _COLLECTIVE in attributes:
+                self._set(results[0], self._codec.sharding(attributes[_COLLECTIVE]))
+
+    def _read_arguments(self, arguments: Iterable[int]) -> None:
+        by_owner: dict[ir.Operation, list[int]] = {}
+        for argument in arguments:
+            by_owner.setdefault(data_flow.owning_op(self.graph.values[argument]), []).append(
+                argument
+            )
+        read: dict[str, Callable[[ir.Operation, tuple[int, ...]], Slot]] = {
+            _FUNCTION: self._read_signature,
+            data_flow.NAMED_COMPUTATION: self._read_named_computation,
+            data_flow.MANUAL_COMPUTATION: self._read_manual_computation,
+        }
+        for op, values in by_owner.items():
+            if op.name not in read:
+                continue
+            slot = read[op.name](op, tuple(values))
+            for value in values:
+                self._slots[value] = slot
+        self._detach_unshardable()
+
+    def _detach_unshardable(self) -> None:
+        """Map block arguments that have no place for a sharding to the tensor that has none."""
+        results = {result for results in self.graph.results for result in results}
+        for value in range(len(self.graph.values)):
+            if value not in results and self.of_value[value] == value and value not in self._slots:
+                self.of_value[value] = self._nowhere
+
+    def _read_signature(self, op: ir.Operation, values: tuple[int, ...]) -> Slot:
+        if "arg_attrs" in op.attributes:
+            for value, attributes in zip(values, op.attributes["arg_attrs"], strict=True):
+                self._set_from(value, ir.DictAttr(attributes))
+        return SignatureSlot(op, "arg_attrs", values)
+
+    def _read_named_computation(self, op: ir.Operation, values: tuple[int, ...]) -> Slot:
+        self.siblings.update(dict.fromkeys(values, values))
+        if "in_shardings" in op.attributes:
+            shardings = self._codec.shardings(op.attributes["in_shardings"])
+            for argument, sharding in zip(op.regions[0].blocks[0].arguments, shardings, strict=True):
+                self._set(self.graph.value_id(argument), sharding)
+        return ListSlot(op, "in_shardings", values)
+
+    def _read_manual_computation(self, op: ir.Operation, values: tuple[int, ...]) -> Slot:
+        manual_axes = manual_axes_of(op)
+        shardings = self._codec.shardings(op.attributes["in_shardings"])
+        for argument, sharding in zip(op.regions[0].blocks[0].arguments, shardings, strict=True):
+            inner = erase_manual_axes(sharding, manual_axes)
+            self._set(self.graph.value_id(argument), inner)
+        return ManualInSlot(op, "in_shardings", values, manual_axes)
+
+    def _read_function_results(self) -> None:
+        for index, name in enumerate(self.graph.names):
+            if name != _FUNCTION:
+                continue
+            op = self.graph.ops[index]
+            count = len(ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).results)
+            tensors = tuple(self._add_tensor() for _ in range(count))
+            self.result_tensors[index] = tensors
+            slot = SignatureSlot(op, "res_attrs", tensors)
+            if "res_attrs" in op.attributes:
+                for tensor, attributes in zip(tensors, op.attributes["res_attrs"], strict=True):
+                    self._set_from(tensor, ir.DictAttr(attributes))
+            self._slots.update(dict.fromkeys(tensors, slot))
+
+    def _set(self, tensor: int, sharding: TensorSharding) -> None:
+        self.shardings[tensor] = self.interner.number(sharding)
+
+    def _set_from(self, tensor: int, attributes: ir.DictAttr) -> None:
+        if SHARDING in attributes:
+            self._set(tensor, self._codec.sharding(attributes[SHARDING]))
+
+    def assign(self, tensor: int, number: int) -> tuple[int, ...]:
+        """Set the sharding of a tensor; return the siblings that got an open one with it."""
+        if tensor == self._nowhere:
+            return ()
+        opened: tuple[int, ...] = ()
+        if self.shardings[tensor] == NO_SHARDING and tensor in self.siblings:
+            opened = tuple(t for t in self.siblings[tensor] if t != tensor)
+            mesh = self._known(number).mesh
+            for sibling in opened:
+                rank = rank_of(self.graph.types[sibling])
+                self._set(sibling, TensorSharding.fully_open(mesh, rank))
+        self.shardings[tensor] = number
+        self._changed[tensor] = None
+        return opened
+
+    def sharding(self, tensor: int) -> TensorSharding | None:
+        """Return the sharding of a tensor now."""
+        return self.interner.sharding(self.shardings[tensor])
+
+    def with_priorities(self) -> list[int]:
+        """Return the tensors whose sharding gives a dimension a priority."""
+        has_priority = [
+            sharding is not None and any(d.priority is not None for d in sharding.dimensions)
+            for sharding in self.interner.known()
+        ]
+        if not any(has_priority):
+            return []
+        return [t for t, number in enumerate(self.shardings) if has_priority[number]]
+
+    def _known(self, number: int) -> TensorSharding:
+        sharding = self.interner.sharding(number)
+        if sharding is None:
+            raise ValueError("a tensor cannot lose its sharding")
+        return sharding
+
+    def write_back(self, is_erased: Callable[[int], bool]) -> None:
+        """Write the shardings that changed into the module, but for ops that are to go."""
+        written: set[Slot] = set()
+        for tensor in self._changed:
+            slot = self._slots.get(tensor) or self._result_slot(tensor, is_erased)
+            if slot is None or slot in written:
+                continue
+            written.add(slot)
+            slot.write(
+                [self.interner.sharding(self.shardings[t]) for t in slot.tensors], self._codec
+            )
+
+    def _result_slot(self, tensor: int, is_erased: Callable[[int], bool]) -> Slot | None:
+        op = self.graph.producers[tensor]
+        if is_erased(op):
+            return None
+        name, handle, results = self.graph.names[op], self.graph.ops[op], self.graph.results[op]
+        if name in _SINGLE:
+            return SingleSlot(handle, _SINGLE[name], results)
+        if name.startswith("sdy.") and _COLLECTIVE in handle.attributes:
+            return SingleSlot(handle, _COLLECTIVE, results)
+        return ListSlot(handle, _LISTS.get(name, SHARDING), results)
+
+
+def manual_axes_of(op: ir.Operation) -> frozenset[str]:
+    """Return the names of the manual axes of a manual computation."""
+    return frozenset(mlir_sdy.ManualAxesAttr(op.attributes["manual_axes"]))
+
+
+def rank_of(kind: ir.Type) -> int:
+    """Return the rank of a shaped type; 0 for any other."""
+    return kind.rank if isinstance(kind, ir.ShapedType) and kind.has_rank else 0

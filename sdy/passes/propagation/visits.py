@@ -1,0 +1,100 @@
+"""Which ops are visited again when a tensor's sharding changes, and in which order.
+
+The order is MLIR's order of uses, seen through terminators, data-flow edges and calls. It
+decides the answer where shardings come into conflict.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+
+from sdy.ir import data_flow
+from sdy.ir.op_traits import is_terminator
+from sdy.passes.propagation.op_classes import CALL, NO_CLASS, callee, calls_to
+
+if TYPE_CHECKING:
+    from sdy.passes.propagation.graph import Graph
+    from sdy.passes.propagation.op_classes import OpClasses
+
+__all__ = ["Visits"]
+
+_RETURN = "func.return"
+
+
+class Visits:
+    """The ops to visit after a change of a tensor, found once per tensor."""
+
+    def __init__(self, graph: Graph, classes: OpClasses) -> None:
+        self._graph = graph
+        self._classes = classes
+        self._after: dict[int, tuple[int, ...]] = {}
+        self._unseen = self._unseen_edges()
+
+    def after_change(self, tensor: int) -> tuple[int, ...]:
+        """Return the ops to visit, in order; an op may stand there twice."""
+        known = self._after.get(tensor)
+        if known is None:
+            of_op = self._classes.of_op
+            affected = self._affected(tensor)
+            known = self._after[tensor] = tuple(op for op in affected if of_op[op] != NO_CLASS)
+        return known
+
+    def edges_not_visited(self, tensor: int) -> tuple[int, ...]:
+        """Return the edges that read the tensor though its change has them not visited again."""
+        return self._unseen.get(tensor, ())
+
+    def _unseen_edges(self) -> dict[int, tuple[int, ...]]:
+        unseen: dict[int, tuple[int, ...]] = {}
+        for op, name in enumerate(self._graph.names):
+            if name == data_flow.DATA_FLOW_EDGE:
+                for source in self._classes.tensors[op][:-1]:
+                    unseen[source] = (*unseen.get(source, ()), op)
+        return unseen
+
+    def _affected(self, tensor: int) -> list[int]:
+        graph = self._graph
+        if tensor >= len(graph.values):  # a result of a function: nothing uses it
+            return []
+        value = graph.values[tensor]
+        affected: list[int] = []
+        if isinstance(value, ir.BlockArgument):
+            owner = graph.op_index(data_flow.owning_op(value))
+        else:
+            owner = graph.op_index(value.owner.operation)
+            if graph.names[owner] == data_flow.DATA_FLOW_EDGE:
+                edge_owner = graph.values[graph.operands[owner][0]]
+                for target in data_flow.non_owner_targets(edge_owner):
+                    self._add_users(graph.value_id(target), affected)
+        affected.append(owner)
+        self._add_users(tensor, affected)
+        return affected
+
+    def _add_users(self, value: int, affected: list[int]) -> None:
+        graph = self._graph
+        for user, operand_number in graph.uses(value):
+            name = graph.names[user]
+            terminates = is_terminator(name)
+            if terminates or name in data_flow.DATA_FLOW_OPS:
+                edge = data_flow.edge_of_use(
+                    graph.ops[user], operand_number, is_terminator=terminates
+                )
+                if edge is not None:
+                    affected.append(graph.op_index(edge))
+                    continue
+            if name == _RETURN:
+                self._add_users_of_calls(user, operand_number, affected)
+            elif name == CALL:
+                argument = (
+                    callee(graph, graph.ops[user]).regions[0].blocks[0].arguments[operand_number]
+                )
+                self._add_users(graph.value_id(argument), affected)
+            elif not terminates:
+                affected.append(user)
+
+    def _add_users_of_calls(self, terminator: int, index: int, affected: list[int]) -> None:
+        graph = self._graph
+        function = graph.ops[terminator].parent.operation
+        for call in calls_to(graph, function):
+            self._add_users(graph.value_id(call.results[index]), affected)
