@@ -11,7 +11,7 @@ from jaxlib.mlir import ir
 
 from sdy.ir import data_flow
 from sdy.ir.attributes import SHARDING_RULE, read_rule
-from sdy.ir.op_traits import is_elementwise
+from sdy.ir.op_traits import is_elementwise_op
 from sdy.passes.propagation.manual_axes import add_free_axes, erase_manual_axes
 from sdy.passes.propagation.op_priorities import Flow
 from sdy.passes.propagation.rules.builder import identity_rule
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.ir.attributes import AttributeCodec
+    from sdy.passes.propagation.calls import CallGraph
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.tensors import Tensors
 
@@ -34,7 +35,6 @@ NO_CLASS = -1
 
 BARRIER = "sdy.propagation_barrier"
 FUNC_EDGE = "sdy.func_data_flow_edge"
-CALL = "func.call"
 
 _PASS_THROUGH = frozenset({"stablehlo.reshape", "stablehlo.transpose"})
 _DYNAMIC_SLICES = frozenset({"stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"})
@@ -65,7 +65,13 @@ class OpClasses:
     """
 
     def __init__(
-        self, graph: Graph, tensors: Tensors, codec: AttributeCodec, *, conservative: bool
+        self,
+        graph: Graph,
+        calls: CallGraph,
+        tensors: Tensors,
+        codec: AttributeCodec,
+        *,
+        conservative: bool,
     ) -> None:
         self.classes: list[OpClass] = []
         self.of_op: list[int] = [NO_CLASS] * len(graph.ops)
@@ -75,6 +81,7 @@ class OpClasses:
         self._graph = graph
         self._of_value = tensors.of_value
         self._codec = codec
+        self._calls = calls
         self._conservative = conservative
         self._numbers: dict[OpClass, int] = {}
         self._by_key: dict[Hashable, int] = {}
@@ -142,7 +149,7 @@ class OpClasses:
             rule = RULES[name].build(op, self._conservative)
         if rule is None:
             return NO_CLASS
-        elementwise = is_elementwise(op)
+        elementwise = is_elementwise_op(op)
         return self._number(
             OpClass(rule, _flow(op, name, elementwise), elementwise, self._conservative)
         )
@@ -157,9 +164,13 @@ class OpClasses:
         """Return the class of the step between what main returns and its result of that type."""
         if not isinstance(kind, ir.ShapedType):
             return NO_CLASS
-        return self._number(
-            OpClass(identity_rule(kind.shape), Flow.OTHER, is_elementwise=False, conservative=False)
-        )
+        known = self._by_key.get(kind)
+        if known is None:
+            rule = identity_rule(kind.shape)
+            known = self._by_key[kind] = self._number(
+                OpClass(rule, Flow.OTHER, is_elementwise=False, conservative=False)
+            )
+        return known
 
     def _barrier_class(self, op: int) -> int:
         (result,) = self._graph.results[op]
@@ -197,36 +208,11 @@ class OpClasses:
         owner = graph.values[graph.operands[op][0]]
         if isinstance(owner, ir.BlockArgument):
             function = data_flow.owning_op(owner)
-            return [call.operands[owner.arg_number] for call in calls_to(graph, function)]
+            return [call.operands[owner.arg_number] for call in self._calls.calls_to(function)]
         call = owner.owner.operation
-        function_op = callee(graph, call)
+        function_op = self._calls.callee(call)
         terminator = data_flow.region_terminator(function_op.regions[0])
         return [terminator.operands[ir.OpResult(owner).result_number]]
-
-
-def symbol_name(function: ir.Operation) -> str:
-    """Return the symbol of a function op."""
-    return ir.StringAttr(function.attributes["sym_name"]).value
-
-
-def calls_to(graph: Graph, function: ir.Operation) -> list[ir.Operation]:
-    """Return the calls of a function, in the order of the text."""
-    name = symbol_name(function)
-    return [
-        op
-        for op, op_name in zip(graph.ops, graph.names, strict=True)
-        if op_name == CALL and ir.FlatSymbolRefAttr(op.attributes["callee"]).value == name
-    ]
-
-
-def callee(graph: Graph, call: ir.Operation) -> ir.Operation:
-    """Return the function that a call calls."""
-    name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-    return next(
-        op
-        for op, op_name in zip(graph.ops, graph.names, strict=True)
-        if op_name == "func.func" and symbol_name(op) == name
-    )
 
 
 def _flow(op: ir.Operation, name: str, elementwise: bool) -> Flow:

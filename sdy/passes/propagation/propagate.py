@@ -9,15 +9,16 @@ from jaxlib.mlir import ir
 
 from sdy.dialect.errors import Error
 from sdy.ir.attributes import SHARDING_RULE, rule_attribute
-from sdy.passes.propagation.engine import ALL_OPS, Engine, Round
+from sdy.passes.propagation.engine import ALL_OPS, Engine
 from sdy.passes.propagation.graph import Graph
-from sdy.passes.propagation.op_classes import symbol_name
+from sdy.passes.propagation.calls import FUNCTION, symbol_name
 from sdy.passes.propagation.sharding_groups import (
     constrain_conflicting_groups,
     group_of_value,
     share_within_groups,
     value_groups,
 )
+from sdy.passes.propagation.steps import Round
 from sdy.passes.propagation.strategies import Strategy
 from sdy.passes.propagation.user_priorities import user_priority_rounds
 
@@ -85,7 +86,7 @@ def _make_engine(module: IndexedModule, schedule: Schedule) -> Engine:
 
 
 def _main_function(graph: Graph) -> int:
-    functions = [op for op, name in enumerate(graph.names) if name == "func.func"]
+    functions = [op for op, name in enumerate(graph.names) if name == FUNCTION]
     if len(functions) == 1:
         return functions[0]
     for op in functions:
@@ -102,12 +103,12 @@ def _write_rules(engine: Engine, module: IndexedModule, *, keep: bool) -> None:
     ops, classes = engine.graph.ops, engine.classes
     if not keep:
         for op in classes.with_own_rule:
-            if not engine.is_erased[op] and not classes.classes[classes.of_op[op]].rule.is_custom:
+            if not engine.dead_ops.is_erased[op] and not classes.classes[classes.of_op[op]].rule.is_custom:
                 del ops[op].attributes[SHARDING_RULE]
         return
     attributes: dict[OpShardingRule, ir.Attribute] = {}
     for op, rule in classes.registered():
-        if engine.is_erased[op]:
+        if engine.dead_ops.is_erased[op]:
             continue
         if rule not in attributes:
             attributes[rule] = rule_attribute(rule, module.context)

@@ -51,9 +51,7 @@ def _distinct_shardings(tensors: Tensors, values: Sequence[int]) -> list[int]:
 
 
 def _says_something(sharding: TensorSharding | None) -> bool:
-    return sharding is not None and not (
-        sharding.has_no_axes and not any(d.is_closed for d in sharding.dimensions)
-    )
+    return sharding is not None and any(d.axes or d.is_closed for d in sharding.dimensions)
 
 
 def share_within_groups(tensors: Tensors, groups: dict[int, tuple[int, ...]]) -> None:

@@ -16,22 +16,7 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.ir.attributes import AttributeCodec
 
-__all__ = ["ListSlot", "ManualInSlot", "SignatureSlot", "SingleSlot", "Slot"]
-
-
-@dataclass(frozen=True, slots=True)
-class SingleSlot:
-    """An attribute that holds the sharding of the one result of an op."""
-
-    op: ir.Operation
-    attribute: str
-    tensors: tuple[int, ...]
-
-    def write(self, shardings: Sequence[TensorSharding | None], codec: AttributeCodec) -> None:
-        """Set the attribute."""
-        (sharding,) = shardings
-        if sharding is not None:
-            self.op.attributes[self.attribute] = codec.attribute(sharding)
+__all__ = ["ListSlot", "ManualInSlot", "SignatureSlot", "Slot"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,4 +79,4 @@ class SignatureSlot:
         self.op.attributes[self.attribute] = ir.ArrayAttr.get(entries, self.op.context)
 
 
-Slot = SingleSlot | ListSlot | ManualInSlot | SignatureSlot
+Slot = ListSlot | ManualInSlot | SignatureSlot

@@ -15,11 +15,12 @@ from jaxlib.mlir.dialects import sdy as mlir_sdy
 from sdy.dialect.sharding import TensorSharding
 from sdy.ir import data_flow
 from sdy.ir.attributes import SHARDING
+from sdy.ir.types import rank
 from sdy.passes.propagation.manual_axes import erase_manual_axes
-from sdy.passes.propagation.slots import ListSlot, ManualInSlot, SignatureSlot, SingleSlot
+from sdy.passes.propagation.slots import ListSlot, ManualInSlot, SignatureSlot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from sdy.ir.attributes import AttributeCodec
     from sdy.passes.propagation.graph import Graph
@@ -90,6 +91,7 @@ class Tensors:
         self._codec = codec
         self._slots: dict[int, Slot] = {}
         self._changed: dict[int, None] = {}
+        self._list_attributes: dict[tuple[int, ...], ir.Attribute] = {}
         redirects = self._edge_targets()
         arguments = self._block_arguments(redirects)
         self.of_value = list(range(len(graph.values)))
@@ -238,8 +240,8 @@ class Tensors:
             opened = tuple(t for t in self.siblings[tensor] if t != tensor)
             mesh = self._known(number).mesh
             for sibling in opened:
-                rank = rank_of(self.graph.types[sibling])
-                self._set(sibling, TensorSharding.fully_open(mesh, rank))
+                sibling_rank = rank(self.graph.types[sibling])
+                self._set(sibling, TensorSharding.fully_open(mesh, sibling_rank))
         self.shardings[tensor] = number
         self._changed[tensor] = None
         return opened
@@ -264,35 +266,43 @@ class Tensors:
             raise ValueError("a tensor cannot lose its sharding")
         return sharding
 
-    def write_back(self, is_erased: Callable[[int], bool]) -> None:
-        """Write the shardings that changed into the module, but for ops that are to go."""
-        written: set[Slot] = set()
+    def write_back(self, is_erased: Sequence[int]) -> None:
+        """Write the shardings that changed into the module, but for ops that are erased."""
+        written: set[int] = set()
+        slots: dict[Slot, None] = {}
         for tensor in self._changed:
-            slot = self._slots.get(tensor) or self._result_slot(tensor, is_erased)
-            if slot is None or slot in written:
-                continue
-            written.add(slot)
-            slot.write(
-                [self.interner.sharding(self.shardings[t]) for t in slot.tensors], self._codec
-            )
+            slot = self._slots.get(tensor)
+            if slot is not None:
+                slots[slot] = None
+            elif tensor < len(self.graph.values):
+                op = self.graph.producers[tensor]
+                if op not in written and not is_erased[op]:
+                    written.add(op)
+                    self._write_results(op)
+        for slot in slots:
+            slot.write([self.sharding(t) for t in slot.tensors], self._codec)
 
-    def _result_slot(self, tensor: int, is_erased: Callable[[int], bool]) -> Slot | None:
-        op = self.graph.producers[tensor]
-        if is_erased(op):
-            return None
+    def _write_results(self, op: int) -> None:
         name, handle, results = self.graph.names[op], self.graph.ops[op], self.graph.results[op]
+        numbers = tuple([self.shardings[result] for result in results])
         if name in _SINGLE:
-            return SingleSlot(handle, _SINGLE[name], results)
-        if name.startswith("sdy.") and _COLLECTIVE in handle.attributes:
-            return SingleSlot(handle, _COLLECTIVE, results)
-        return ListSlot(handle, _LISTS.get(name, SHARDING), results)
+            handle.attributes[_SINGLE[name]] = self._attribute(numbers[0])
+        elif name.startswith("sdy.") and _COLLECTIVE in handle.attributes:
+            handle.attributes[_COLLECTIVE] = self._attribute(numbers[0])
+        else:
+            handle.attributes[_LISTS.get(name, SHARDING)] = self._list_attribute(numbers)
+
+    def _attribute(self, number: int) -> ir.Attribute:
+        return self._codec.attribute(self._known(number))
+
+    def _list_attribute(self, numbers: tuple[int, ...]) -> ir.Attribute:
+        known = self._list_attributes.get(numbers)
+        if known is None:
+            known = self._codec.list_attribute(tuple(map(self._known, numbers)))
+            self._list_attributes[numbers] = known
+        return known
 
 
 def manual_axes_of(op: ir.Operation) -> frozenset[str]:
     """Return the names of the manual axes of a manual computation."""
     return frozenset(mlir_sdy.ManualAxesAttr(op.attributes["manual_axes"]))
-
-
-def rank_of(kind: ir.Type) -> int:
-    """Return the rank of a shaped type; 0 for any other."""
-    return kind.rank if isinstance(kind, ir.ShapedType) and kind.has_rank else 0

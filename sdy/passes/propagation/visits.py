@@ -12,25 +12,27 @@ from jaxlib.mlir import ir
 
 from sdy.ir import data_flow
 from sdy.ir.op_traits import is_terminator
-from sdy.passes.propagation.op_classes import CALL, NO_CLASS, callee, calls_to
+from sdy.passes.propagation.calls import CALL, RETURN
+from sdy.passes.propagation.op_classes import NO_CLASS
 
 if TYPE_CHECKING:
+    from sdy.passes.propagation.calls import CallGraph
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.op_classes import OpClasses
 
 __all__ = ["Visits"]
 
-_RETURN = "func.return"
-
 
 class Visits:
     """The ops to visit after a change of a tensor, found once per tensor."""
 
-    def __init__(self, graph: Graph, classes: OpClasses) -> None:
+    def __init__(self, graph: Graph, calls: CallGraph, classes: OpClasses) -> None:
         self._graph = graph
+        self._calls = calls
         self._classes = classes
         self._after: dict[int, tuple[int, ...]] = {}
         self._unseen = self._unseen_edges()
+        self._is_plain = {name: _is_plain(name) for name in set(graph.names)}
 
     def after_change(self, tensor: int) -> tuple[int, ...]:
         """Return the ops to visit, in order; an op may stand there twice."""
@@ -75,6 +77,9 @@ class Visits:
         graph = self._graph
         for user, operand_number in graph.uses(value):
             name = graph.names[user]
+            if self._is_plain[name]:
+                affected.append(user)
+                continue
             terminates = is_terminator(name)
             if terminates or name in data_flow.DATA_FLOW_OPS:
                 edge = data_flow.edge_of_use(
@@ -83,18 +88,21 @@ class Visits:
                 if edge is not None:
                     affected.append(graph.op_index(edge))
                     continue
-            if name == _RETURN:
+            if name == RETURN:
                 self._add_users_of_calls(user, operand_number, affected)
             elif name == CALL:
-                argument = (
-                    callee(graph, graph.ops[user]).regions[0].blocks[0].arguments[operand_number]
-                )
-                self._add_users(graph.value_id(argument), affected)
+                body = self._calls.callee(graph.ops[user]).regions[0].blocks[0]
+                self._add_users(graph.value_id(body.arguments[operand_number]), affected)
             elif not terminates:
                 affected.append(user)
 
     def _add_users_of_calls(self, terminator: int, index: int, affected: list[int]) -> None:
         graph = self._graph
         function = graph.ops[terminator].parent.operation
-        for call in calls_to(graph, function):
+        for call in self._calls.calls_to(function):
             self._add_users(graph.value_id(call.results[index]), affected)
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether a change of an op's operand has that op visited, and no other."""
+    return not (is_terminator(name) or name in data_flow.DATA_FLOW_OPS or name == CALL)

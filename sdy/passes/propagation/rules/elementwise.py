@@ -1,0 +1,84 @@
+"""Ops that compute each element of the result from the elements in the same place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdy.dialect.sharding_rule import FactorType
+from sdy.passes.propagation.rules.builder import RuleBuilder, pointwise_rule
+from sdy.passes.propagation.rules.reading import shape
+from sdy.passes.propagation.rules.registration import rule
+
+if TYPE_CHECKING:
+    from jaxlib.mlir import ir
+
+    from sdy.dialect.sharding_rule import OpShardingRule
+
+rule(
+    "sdy.sharding_constraint",
+    "stablehlo.abs",
+    "stablehlo.add",
+    "stablehlo.and",
+    "stablehlo.atan2",
+    "stablehlo.cbrt",
+    "stablehlo.ceil",
+    "stablehlo.compare",
+    "stablehlo.complex",
+    "stablehlo.convert",
+    "stablehlo.cosine",
+    "stablehlo.count_leading_zeros",
+    "stablehlo.divide",
+    "stablehlo.exponential",
+    "stablehlo.exponential_minus_one",
+    "stablehlo.floor",
+    "stablehlo.imag",
+    "stablehlo.is_finite",
+    "stablehlo.log",
+    "stablehlo.log_plus_one",
+    "stablehlo.logistic",
+    "stablehlo.maximum",
+    "stablehlo.minimum",
+    "stablehlo.multiply",
+    "stablehlo.negate",
+    "stablehlo.not",
+    "stablehlo.or",
+    "stablehlo.popcnt",
+    "stablehlo.power",
+    "stablehlo.real",
+    "stablehlo.reduce_precision",
+    "stablehlo.remainder",
+    "stablehlo.round_nearest_afz",
+    "stablehlo.round_nearest_even",
+    "stablehlo.rsqrt",
+    "stablehlo.shift_left",
+    "stablehlo.shift_right_arithmetic",
+    "stablehlo.shift_right_logical",
+    "stablehlo.sign",
+    "stablehlo.sine",
+    "stablehlo.sqrt",
+    "stablehlo.subtract",
+    "stablehlo.tan",
+    "stablehlo.tanh",
+    "stablehlo.xor",
+)(pointwise_rule)
+
+
+@rule("stablehlo.select", "stablehlo.clamp")
+def _select_or_clamp(op: ir.Operation) -> OpShardingRule:
+    """Map all tensors alike but the predicate or the bounds where these are scalars."""
+    return RuleBuilder.of(op).pointwise(shape(op.results[0])).build()
+
+
+@rule("stablehlo.bitcast_convert")
+def _bitcast_convert(op: ir.Operation) -> OpShardingRule:
+    """Map like dimensions; the side of narrower elements may have one more, the innermost."""
+    operand, result = shape(op.operands[0]), shape(op.results[0])
+    builder = RuleBuilder.of(op)
+    if len(operand) < len(result):
+        builder.pointwise(operand)
+        builder.results_factor(len(operand), result[-1], FactorType.NEED_REPLICATION)
+    else:
+        builder.pointwise(result)
+    if len(operand) > len(result):
+        builder.operands_factor(len(result), operand[-1], FactorType.NEED_REPLICATION)
+    return builder.build()
