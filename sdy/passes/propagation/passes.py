@@ -9,7 +9,7 @@ from sdy.dialect.errors import Error
 from sdy.ir.attributes import SHARDING_RULE, rule_attribute
 from sdy.passes.base import Pass, option
 from sdy.passes.propagation.op_priorities import OP_PRIORITIES
-from sdy.passes.propagation.propagate import Schedule, propagate_shardings
+from sdy.passes.propagation.schedule import Schedule, propagate_shardings
 from sdy.passes.propagation.rules.registry import RULES
 from sdy.passes.propagation.strategies import Strategy
 

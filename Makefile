@@ -1,0 +1,42 @@
+# make demo   lowers, propagates, compiles and runs a train step on eight virtual devices
+# make test   checks style, types and layers, then runs all tests
+# make bench  times propagation against the compiled Shardy inside jaxlib
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+
+.PHONY: demo test bench lint format clean
+
+demo: $(VENV)/.sdy
+	$(RUN) -m sdy.tools.demo
+
+test: lint
+	$(RUN) -m pytest -n auto
+
+bench: $(VENV)/.dev
+	$(RUN) -m tests.benchmarks.propagation
+
+lint: $(VENV)/.dev
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/.dev
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) build *.egg-info
+
+# The package alone, and the package with what tests and linters need.
+$(VENV)/.sdy: pyproject.toml
+	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml
+	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --editable '.[test,dev]'
+	touch $@ $(VENV)/.sdy

@@ -1,0 +1,95 @@
+"""A standalone sharding dialect and propagation compiler, on the MLIR that jaxlib carries.
+
+The public names. Each is imported when it is first asked for, so that the command lines start
+before MLIR is loaded.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sdy.compile.compiler import compile  # noqa: A004
+    from sdy.compile.executable import Executable
+    from sdy.dialect.axes import AxisRef, SubAxis
+    from sdy.dialect.errors import Error, ParseError, VerifyError
+    from sdy.dialect.hlo_sharding import HloSharding
+    from sdy.dialect.mesh import Mesh, MeshAxis
+    from sdy.dialect.parser import parse_mesh, parse_rule, parse_sharding
+    from sdy.dialect.sharding import (
+        DimensionSharding,
+        ManualAxes,
+        TensorSharding,
+        TensorShardingPerValue,
+    )
+    from sdy.dialect.sharding_rule import OpShardingRule
+    from sdy.ir.load import load
+    from sdy.ir.set_sharding import set_sharding
+    from sdy.ir.shardings import shardings
+    from sdy.passes.gspmd.to_gspmd import to_gspmd
+    from sdy.passes.pipeline import run_pipeline
+    from sdy.passes.propagation.propagate import propagate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AxisRef",
+    "DimensionSharding",
+    "Error",
+    "Executable",
+    "HloSharding",
+    "ManualAxes",
+    "Mesh",
+    "MeshAxis",
+    "OpShardingRule",
+    "ParseError",
+    "SubAxis",
+    "TensorSharding",
+    "TensorShardingPerValue",
+    "VerifyError",
+    "compile",
+    "load",
+    "parse_mesh",
+    "parse_rule",
+    "parse_sharding",
+    "propagate",
+    "run_pipeline",
+    "set_sharding",
+    "shardings",
+    "to_gspmd",
+]
+
+_HOMES = {
+    "sdy.compile.compiler": ("compile",),
+    "sdy.compile.executable": ("Executable",),
+    "sdy.dialect.axes": ("AxisRef", "SubAxis"),
+    "sdy.dialect.errors": ("Error", "ParseError", "VerifyError"),
+    "sdy.dialect.hlo_sharding": ("HloSharding",),
+    "sdy.dialect.mesh": ("Mesh", "MeshAxis"),
+    "sdy.dialect.parser": ("parse_mesh", "parse_rule", "parse_sharding"),
+    "sdy.dialect.sharding": (
+        "DimensionSharding",
+        "ManualAxes",
+        "TensorSharding",
+        "TensorShardingPerValue",
+    ),
+    "sdy.dialect.sharding_rule": ("OpShardingRule",),
+    "sdy.ir.load": ("load",),
+    "sdy.ir.set_sharding": ("set_sharding",),
+    "sdy.ir.shardings": ("shardings",),
+    "sdy.passes.gspmd.to_gspmd": ("to_gspmd",),
+    "sdy.passes.pipeline": ("run_pipeline",),
+    "sdy.passes.propagation.propagate": ("propagate",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'sdy' has no attribute '{name}'")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
