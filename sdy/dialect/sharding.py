@@ -167,14 +167,13 @@ class TensorSharding:
         """Return the one way to write this sharding.
 
         Axes of size one go, consecutive sub-axes are merged, a sub-axis that is all of its
-        axis is written as the axis, replicated and unreduced axes stand in the mesh's order.
+        axis is written as the axis, replicated and unreduced axes stand in the mesh's order, and
+        a dimension that ends up closed and without axes loses its priority.
         """
         mesh = self.bound_mesh
         return replace(
             self,
-            dimensions=tuple(
-                replace(d, axes=_canonical_axes(d.axes, mesh)) for d in self.dimensions
-            ),
+            dimensions=tuple(_canonical_dimension(d, mesh) for d in self.dimensions),
             replicated=_canonical_axis_set(self.replicated, mesh),
             unreduced=_canonical_axis_set(self.unreduced, mesh),
         )
@@ -218,6 +217,14 @@ class TensorSharding:
 
         """
         verifier.verify_sharding(self, mesh or self.bound_mesh, shape)
+
+
+def _canonical_dimension(dimension: DimensionSharding, mesh: Mesh) -> DimensionSharding:
+    axes = _canonical_axes(dimension.axes, mesh)
+    says_nothing = dimension.is_closed and not axes
+    return DimensionSharding(
+        axes, dimension.is_closed, None if says_nothing else dimension.priority
+    )
 
 
 def _canonical_axes(axes: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:

@@ -1,0 +1,84 @@
+"""The devices of a mesh in the order of some of its axes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+from sdy.dialect.errors import VerifyError
+from sdy.dialect.names import quote
+from sdy.dialect.tile_assignment import TileAssignment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sdy.dialect.axes import AxisRef
+    from sdy.dialect.mesh import Mesh
+
+__all__ = ["MeshParts"]
+
+
+class MeshParts:
+    """The axes of a mesh, split as far as given sub-axes ask for, to be taken one by one.
+
+    Args:
+      mesh: the mesh.
+      axes: all axes and sub-axes that will be taken, or kept apart.
+
+    Raises:
+      VerifyError: if there is no split of the mesh's axes that has all of `axes`.
+
+    """
+
+    def __init__(self, mesh: Mesh, axes: Iterable[AxisRef]) -> None:
+        self._mesh = mesh
+        cuts = {axis.name: {1, axis.size} for axis in mesh.axes}
+        for axis in axes:
+            if axis.name not in cuts:
+                raise VerifyError(f"unknown axis name: {quote(axis.name)}")
+            cuts[axis.name] |= {axis.pre_size, axis.next_pre_size(mesh)}
+        self._sizes = {
+            (axis.name, start): end // start
+            for axis in mesh.axes
+            for start, end in _steps(axis.name, axis.size, cuts[axis.name])
+        }
+        self._places = {part: place for place, part in enumerate(self._sizes)}
+        self._order: list[int] = []
+
+    def take(self, axes: Iterable[AxisRef]) -> int:
+        """Take what `axes` name, in that order, and return how many devices that is."""
+        size = 1
+        for axis in axes:
+            start, end = axis.pre_size, axis.next_pre_size(self._mesh)
+            while start < end:
+                place = self._places[axis.name, start]
+                if place in self._order:
+                    raise VerifyError(f"axes overlap: {axis}")
+                self._order.append(place)
+                start *= self._sizes[axis.name, start]
+            size *= axis.size(self._mesh)
+        return size
+
+    def take_rest(self) -> int:
+        """Take all that is left, in the mesh's order, and return how many devices that is."""
+        rest = [part for part, place in self._places.items() if place not in self._order]
+        self._order += [self._places[part] for part in rest]
+        return math.prod(self._sizes[part] for part in rest)
+
+    def assignment(self, dims: Sequence[int]) -> TileAssignment:
+        """Return the devices in the order in which they were taken, as an array of that shape."""
+        reshape = list(self._sizes.values())
+        if not self._mesh.device_ids:
+            return TileAssignment.iota(dims, reshape, self._order)
+        ids = self._mesh.devices().reshape(reshape).transpose(self._order)
+        return TileAssignment.listed(dims, ids.reshape(-1).tolist())
+
+
+def _steps(name: str, size: int, cuts: set[int]) -> Iterator[tuple[int, int]]:
+    """Yield the pre-size of each part of an axis, with that of the part behind it."""
+    ordered = sorted(cuts)
+    for start, end in itertools.pairwise(ordered):
+        if end % start or end > size:
+            raise VerifyError(f"axis {quote(name)} of size {size} cannot be split at {ordered}")
+        yield start, end

@@ -1,0 +1,55 @@
+"""How MLIR spells names: quoted strings, symbols behind an `@`, and the factors of a rule."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["factor_symbol", "quote", "symbol", "unquote"]
+
+_BARE_SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
+_ESCAPE = re.compile(rb'\\(["\\nt]|[0-9A-Fa-f]{2})')
+_SHORT_ESCAPES = {b'"': b'"', b"\\": b"\\", b"n": b"\n", b"t": b"\t"}
+_LETTERS = ord("z") - ord("i")
+
+
+def quote(name: str) -> str:
+    r"""Return `name` as MLIR prints a string: quoted, unprintable bytes as `\XX`."""
+    return '"' + "".join(map(_escape, _encode(name))) + '"'
+
+
+def _encode(name: str) -> bytes:
+    """Return the bytes of `name`; surrogates that stand for raw bytes are those bytes again."""
+    try:
+        return name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return name.encode("utf-8", "surrogatepass")
+
+
+def _escape(byte: int) -> str:
+    if byte == ord("\\"):
+        return "\\\\"
+    return chr(byte) if 0x20 <= byte < 0x7F and byte != ord('"') else f"\\{byte:02X}"
+
+
+def unquote(text: str) -> str:
+    r"""Return the name that a quoted string means; bytes that are not UTF-8 become surrogates.
+
+    The escapes are those of MLIR's lexer: `\"`, `\\`, `\n`, `\t` and `\XX`.
+    """
+    body = text[1:-1].encode("utf-8", "surrogateescape")
+    return _ESCAPE.sub(_unescape, body).decode("utf-8", "surrogateescape")
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    escaped = match[1]
+    return _SHORT_ESCAPES[escaped] if escaped in _SHORT_ESCAPES else bytes.fromhex(escaped.decode())
+
+
+def symbol(name: str) -> str:
+    """Return `name` as MLIR prints it behind an `@`: bare where possible, else quoted."""
+    return name if _BARE_SYMBOL.fullmatch(name) else quote(name)
+
+
+def factor_symbol(index: int) -> str:
+    """Return the name of a factor: i, j, ... y, z, z_1, z_2, ..."""
+    return chr(ord("i") + index) if index <= _LETTERS else f"z_{index - _LETTERS}"

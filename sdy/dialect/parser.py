@@ -1,0 +1,136 @@
+"""The way in for text: each function reads one kind of value, in either spelling, and verifies it.
+
+The spellings are the notation of Shardy's documents, as `str` of a value gives it, and that of
+MLIR (`#sdy...`), as `printer.to_mlir` gives it. All functions raise ParseError where the text is
+not what it should be, and VerifyError where it breaks an invariant of the dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sdy.dialect import verifier
+from sdy.dialect.errors import ParseError
+from sdy.dialect.mesh import Mesh
+from sdy.dialect.sharding import TensorShardingPerValue
+
+if TYPE_CHECKING:
+    from sdy.dialect.sharding import ManualAxes, TensorSharding
+    from sdy.dialect.sharding_rule import OpShardingRule
+    from sdy.dialect.syntax import Start
+
+__all__ = [
+    "parse_manual_axes",
+    "parse_mesh",
+    "parse_rule",
+    "parse_sharding",
+    "parse_sharding_per_value",
+]
+
+Meshes = Mesh | Mapping[str, Mesh]
+
+
+def parse_mesh(text: str | bytes) -> Mesh:
+    """Return the mesh that `text` spells, such as `@mesh = <["x"=2, "y"=4]>`.
+
+    The name may be left out, and so may the brackets: `<"devices"=8>`.
+    """
+    mesh: Mesh = _read(text, "mesh_text")
+    mesh.verify()
+    return mesh
+
+
+def parse_sharding(text: str | bytes, mesh: Meshes | None = None) -> TensorSharding:
+    """Return the sharding that `text` spells, such as `sharding<@mesh, [{"x"}, {?}]>`.
+
+    Args:
+      text: the sharding; a type behind it, `: tensor<4x8xf32>`, is what the rank is checked
+        against. Meshes that the sharding names may be defined in front of it.
+      mesh: the mesh on which the sharding is, or several by name. A mesh that has no name
+        answers to any. Without it, a name that is not defined in `text` stays a name.
+
+    """
+    parsed = _read(text, "sharding_text")
+    for defined in parsed.meshes.values():
+        defined.verify()
+    sharding = _bound(parsed.sharding, parsed.meshes, mesh)
+    _verify(sharding, parsed.shape)
+    return sharding
+
+
+def parse_sharding_per_value(
+    text: str | bytes, mesh: Meshes | None = None
+) -> TensorShardingPerValue:
+    """Return the list that `text` spells: `sharding_per_value<[<@mesh, [{"x"}]>, ...]>`.
+
+    Meshes are found as `parse_sharding` finds them.
+    """
+    parsed = _read(text, "per_value_text")
+    for defined in parsed.meshes.values():
+        defined.verify()
+    shardings = tuple(_bound(s, parsed.meshes, mesh) for s in parsed.per_value.shardings)
+    for sharding in shardings:
+        _verify(sharding, None)
+    return TensorShardingPerValue(shardings)
+
+
+def parse_manual_axes(text: str | bytes) -> ManualAxes:
+    """Return the axes that `text` spells: `manual_axes{"x", "y"}`."""
+    manual: ManualAxes = _read(text, "manual_axes_text")
+    return manual
+
+
+def parse_rule(text: str | bytes) -> OpShardingRule:
+    """Return the rule that `text` spells: `([i, k], [k, j])->([i, j]) {i=4, j=8, k=2}`."""
+    rule: OpShardingRule = _read(text, "rule_text")
+    rule.verify()
+    return rule
+
+
+def _read(text: str | bytes, start: Start) -> Any:
+    # Imported here because lark takes longer to import than most programs spend on text.
+    from sdy.dialect import syntax
+
+    return syntax.read(_decoded(text), start)
+
+
+def _decoded(text: str | bytes) -> str:
+    """Return `text` with bytes that are not UTF-8 as surrogates, and no others in it."""
+    if isinstance(text, bytes):
+        return text.decode("utf-8", "surrogateescape")
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise ParseError.at(text, error.start, "not a character: half of a surrogate") from None
+    return text
+
+
+def _bound(
+    sharding: TensorSharding, defined: Mapping[str, Mesh], given: Meshes | None
+) -> TensorSharding:
+    """Return `sharding` with its mesh in place of the mesh's name, if there is anything to ask."""
+    name = sharding.mesh
+    if isinstance(name, Mesh):
+        return sharding
+    mesh = defined.get(name) or _lookup(name, given)
+    if mesh is None and given is not None:
+        raise verifier.unknown_mesh(name)
+    return sharding if mesh is None else replace(sharding, mesh=mesh)
+
+
+def _lookup(name: str, meshes: Meshes | None) -> Mesh | None:
+    if isinstance(meshes, Mesh):
+        return meshes.renamed(name) if meshes.name in (None, name) else None
+    mesh = None if meshes is None else meshes.get(name)
+    return None if mesh is None else mesh.renamed(name)
+
+
+def _verify(sharding: TensorSharding, shape: verifier.Shape | None) -> None:
+    if not isinstance(sharding.mesh, Mesh):
+        verifier.verify_unbound_sharding(sharding, shape)
+        return
+    if sharding.mesh.name is None:
+        sharding.mesh.verify()
+    sharding.verify(shape=shape)

@@ -1,0 +1,38 @@
+"""Text that is no HloSharding: the message says where and what may stand there."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdy.dialect.errors import ParseError
+from sdy.dialect.hlo_sharding import HloSharding
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        ("", 1, "found the end, expected '{'"),
+        ("{replicated", 12, "found the end, expected '}'"),
+        ("{maximal}", 9, "found '}', expected 'device'"),
+        ("{devices=[2,2]<=[2,2]}", 22, "found '}', expected 'T'"),
+        ("{devices=[8]<=[8] last}", 19, "found 'l', expected 'last_tile_dim_replicate' or"),
+        ("{devices=[2]<=[2] last_tile_dims={foo}}", 35, "manual, replicated or unreduced"),
+        ("{devices=[3]0,1}", 1, r"\[3\] has 3 places for 2 devices"),
+        ("{devices=[2]0,0}", 1, "a device is listed twice"),
+        ("{devices=[2]<=[4]}", 1, "differ in the number of devices"),
+        ("{devices=[4]<=[2,2]T(0,0)}", 1, "no permutation of 2 dimensions"),
+        ("{devices=[0]<=[0]}", 1, "no place for a device"),
+        ("{devices=[2]<=[2] last_tile_dims={manual, manual}}", 1, "2 subgroups but 1 dimension"),
+        ("{{replicated}, {devices=[3]0,1}}", 16, "3 places for 2 devices"),
+    ],
+)
+def test_the_first_wrong_character_is_named(text: str, column: int, message: str) -> None:
+    with pytest.raises(ParseError, match=message) as caught:
+        HloSharding.parse(text)
+    assert (caught.value.line, caught.value.column) == (1, column)
+
+
+def test_lines_are_counted() -> None:
+    with pytest.raises(ParseError) as caught:
+        HloSharding.parse("{{replicated},\n {maximal device=x}}")
+    assert (caught.value.line, caught.value.column) == (2, 18)

@@ -1,0 +1,103 @@
+"""Meshes as values."""
+
+from __future__ import annotations
+
+import pickle
+import time
+
+import numpy as np
+import pytest
+
+from sdy.dialect.errors import VerifyError
+from sdy.dialect.mesh import Mesh, MeshAxis
+from sdy.dialect.sharding import TensorSharding
+
+
+def test_a_mesh_from_sizes_by_name() -> None:
+    mesh = Mesh({"data": 2, "model": 4}, name="mesh")
+    assert mesh.axes == (MeshAxis("data", 2), MeshAxis("model", 4))
+    assert (mesh.axis_names, mesh.shape, mesh.size) == (("data", "model"), (2, 4), 8)
+    assert (mesh.axis_size("model"), mesh.axis_index("model")) == (4, 1)
+    assert mesh.has_axis("data")
+    assert not mesh.has_axis("x")
+    assert str(mesh) == '@mesh = <["data"=2, "model"=4]>'
+    assert mesh.devices().tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_an_axis_that_is_not_there() -> None:
+    for ask in (Mesh({"x": 2}).axis_size, Mesh({"x": 2}).axis_index):
+        with pytest.raises(VerifyError, match=r'^unknown axis name: "y"$'):
+            ask("y")
+
+
+def test_device_ids_in_another_order() -> None:
+    mesh = Mesh({"x": 2, "y": 2}, [0, 2, 1, 3])
+    assert mesh.devices().tolist() == [[0, 2], [1, 3]]
+    assert Mesh({"x": 2, "y": 2}, np.array([[0, 2], [1, 3]])) == mesh
+    assert str(mesh) == '<["x"=2, "y"=2], device_ids=[0, 2, 1, 3]>'
+
+
+def test_device_ids_that_say_nothing_are_dropped() -> None:
+    assert Mesh({"x": 2, "y": 2}, range(4)) == Mesh({"x": 2, "y": 2})
+    assert Mesh({"x": 1}, [0]) == Mesh({"x": 1})
+    assert Mesh((), [0]).is_maximal
+
+
+def test_empty_and_maximal_meshes() -> None:
+    empty, maximal = Mesh(), Mesh.maximal(3)
+    assert (empty.is_empty, empty.is_maximal, empty.maximal_device) == (True, False, None)
+    assert (maximal.is_empty, maximal.is_maximal, maximal.maximal_device) == (False, True, 3)
+    assert (str(empty), str(maximal)) == ("<[]>", "<[], device_ids=[3]>")
+    assert not Mesh({"x": 1}).is_maximal
+
+
+def test_equality() -> None:
+    mesh = Mesh({"x": 4}, name="m")
+    other = mesh.renamed("n")
+    assert mesh != other
+    assert mesh.equals(other)
+    assert mesh.renamed(None).name is None
+    reordered = Mesh({"x": 4}, [3, 2, 1, 0])
+    assert not mesh.equals(reordered)
+    assert mesh.equals(reordered, ignore_device_ids=True)
+    assert not Mesh().equals(Mesh.maximal(0), ignore_device_ids=True)
+    assert len({mesh, Mesh({"x": 4}, name="m"), other}) == 2
+    assert pickle.loads(pickle.dumps(reordered)) == reordered
+
+
+@pytest.mark.parametrize(
+    ("mesh", "message"),
+    [
+        (Mesh({"x": 0}), "axis size must be at least 1, got: 0"),
+        (Mesh([MeshAxis("a", 2), MeshAxis("a", 4)]), 'duplicate axis name: "a"'),
+        (Mesh((), [-1]), "device id must be non-negative, got: -1"),
+        (Mesh((), [1, 0]), "axes is empty and device_ids has more than one element"),
+        (
+            Mesh({"a": 2, "b": 2}, [0, 2, 1, 3, 4, 5]),
+            "total product of axis sizes must match total number of device ids, got: 4 != 6",
+        ),
+        (Mesh({"a": 2}, [1, 1]), "sorted device ids must be iota(product(axes)), got: 1, 1"),
+        (Mesh({"a": 2}, [2, 1]), "sorted device ids must be iota(product(axes)), got: 1, 2"),
+    ],
+)
+def test_what_a_mesh_may_not_be(mesh: Mesh, message: str) -> None:
+    with pytest.raises(VerifyError) as caught:
+        mesh.verify()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", ["mesh", "a.b$c_1", "_", "0", "with space", 'q"', "é", ""])
+def test_names_are_quoted_where_they_must_be(name: str) -> None:
+    text = str(Mesh(name=name))
+    assert text.isascii()
+    assert text.startswith('@"') == (name not in ("mesh", "a.b$c_1", "_"))
+
+
+def test_a_mesh_of_100_000_devices_is_cheap() -> None:
+    ids = np.arange(100_000)[::-1]
+    start = time.perf_counter()
+    mesh = Mesh({"x": 100, "y": 1000}, ids)
+    mesh.verify()
+    sharding = TensorSharding.fully_open(mesh, 2)
+    assert len({hash(sharding) for _ in range(1000)}) == 1
+    assert time.perf_counter() - start < 1.0

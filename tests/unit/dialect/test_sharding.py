@@ -1,0 +1,160 @@
+"""What a user asks of a sharding."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdy.dialect.axes import AxisRef
+from sdy.dialect.errors import VerifyError
+from sdy.dialect.mesh import Mesh
+from sdy.dialect.parser import parse_mesh, parse_sharding
+from sdy.dialect.sharding import TensorSharding
+from tests.unit.dialect.strategies import shardings
+
+MESH = Mesh({"x": 2, "y": 4}, name="m")
+
+
+def parsed(body: str, mesh: Mesh = MESH) -> TensorSharding:
+    return parse_sharding(f"<@{mesh.name}, {body}>", mesh)
+
+
+def slices_by_hand(
+    sharding: TensorSharding, shape: tuple[int, ...]
+) -> dict[int, tuple[slice, ...]]:
+    """Walk the places of the mesh one by one, as the reference defines axes and sub-axes."""
+    mesh = sharding.bound_mesh
+    places = itertools.product(*(range(size) for size in mesh.shape))
+    devices = mesh.devices().ravel().tolist()
+    result = {}
+    for device, place in zip(devices, places, strict=True):
+        parts = []
+        for size, dimension in zip(shape, sharding.dimensions, strict=True):
+            tile, tiles = 0, 1
+            for axis in dimension.axes:
+                coordinate = place[mesh.axis_index(axis.name)]
+                post_size = mesh.axis_size(axis.name) // axis.next_pre_size(mesh)
+                tile = tile * axis.size(mesh) + coordinate // post_size % axis.size(mesh)
+                tiles *= axis.size(mesh)
+            local = math.ceil(size / tiles)
+            parts.append(slice(min(tile * local, size), min((tile + 1) * local, size)))
+        result[device] = tuple(parts)
+    return result
+
+
+@given(shardings(), st.data())
+def test_slices_of_devices_are_those_of_plain_enumeration(
+    sharding: TensorSharding, data: st.DataObject
+) -> None:
+    if sharding.bound_mesh.is_maximal:
+        return
+    shape = tuple(data.draw(st.integers(0, 9)) for _ in range(sharding.rank))
+    assert sharding.device_slices(shape) == slices_by_hand(sharding, shape)
+    largest = sharding.local_shape(shape)
+    for slices in sharding.device_slices(shape).values():
+        assert all(s.stop - s.start <= size for s, size in zip(slices, largest, strict=True))
+
+
+@given(shardings(), st.data())
+def test_the_canonical_form_is_valid_and_means_the_same(
+    sharding: TensorSharding, data: st.DataObject
+) -> None:
+    shape = tuple(data.draw(st.integers(1, 9)) for _ in range(sharding.rank))
+    canonical = sharding.canonical()
+    canonical.verify(shape=shape)
+    assert canonical.canonical() == canonical
+    assert canonical.is_equivalent(sharding, shape)
+
+
+def test_canonical_form() -> None:
+    mesh = Mesh({"one": 1, "x": 8, "y": 2}, name="m")
+    wordy = TensorSharding(
+        mesh,
+        TensorSharding.fully_open(mesh, 1).dimensions,
+        replicated=(AxisRef("y"), AxisRef.sub("x", 4, 2), AxisRef.sub("x", 1, 4), AxisRef("one")),
+    )
+    assert str(wordy.canonical()) == 'sharding<@m, [{?}], replicated={"x", "y"}>'
+
+
+def test_local_shape_where_a_dimension_is_not_divisible() -> None:
+    sharding = parsed('[{"y"}, {"x"}]')
+    assert sharding.local_shape((5, 3)) == (2, 2)
+    assert sharding.local_shape((0, 1)) == (0, 1)
+    rows = [slices[0] for slices in sharding.device_slices((5, 3)).values()]
+    assert rows[:4] == [slice(0, 2), slice(2, 4), slice(4, 5), slice(5, 5)]
+    with pytest.raises(VerifyError, match=r"sharding doesn't match tensor rank: 2 != 1"):
+        sharding.local_shape((5,))
+
+
+def test_device_ids_say_which_device_holds_a_slice() -> None:
+    mesh = Mesh({"x": 2, "y": 2}, [3, 2, 1, 0], name="m")
+    assert parsed('[{"x"}]', mesh).device_slices((4,)) == {
+        3: (slice(0, 2),),
+        2: (slice(0, 2),),
+        1: (slice(2, 4),),
+        0: (slice(2, 4),),
+    }
+
+
+def test_a_maximal_sharding_keeps_all_on_one_device() -> None:
+    sharding = TensorSharding(Mesh.maximal(3))
+    sharding.verify(shape=(4, 8))
+    assert sharding.local_shape((4, 8)) == (4, 8)
+    assert sharding.device_slices((4, 8)) == {3: (slice(0, 4), slice(0, 8))}
+
+
+def test_equivalence_across_meshes() -> None:
+    full = parse_mesh('@full = <["devices"=8]>')
+    split = parsed('[{"x"}, {"y"}]')
+    whole = parsed('[{"devices":(1)2}, {"devices":(2)4, ?}p1], replicated={}'[:-15], full)
+    assert split.is_equivalent(whole, (4, 8))
+    assert whole.is_equivalent(split, (4, 8))
+    swapped = parsed('[{"devices":(4)2}, {"devices":(1)4}]', full)
+    assert not split.is_equivalent(swapped, (4, 8))
+    reordered = Mesh({"y": 4, "x": 2}, [0, 4, 1, 5, 2, 6, 3, 7], name="m")
+    assert split.is_equivalent(parsed('[{"x"}, {"y"}]', reordered), (4, 8))
+    assert not split.is_equivalent(
+        parsed('[{"x"}, {"y"}]', Mesh({"y": 4, "x": 2}, name="m")), (4, 8)
+    )
+
+
+def test_equivalence_asks_for_the_same_unreduced_axes_and_ignores_the_rest() -> None:
+    plain = parsed('[{"x"}]')
+    assert plain.is_equivalent(parsed('[{"x", ?}p2], replicated={"y"}'), (4,))
+    unreduced = parsed('[{"x"}], unreduced={"y"}')
+    assert not plain.is_equivalent(unreduced, (4,))
+    assert unreduced.is_equivalent(parsed('[{"x"}], unreduced={"y"}'), (4,))
+
+
+def test_a_dimension_of_size_one_hides_how_it_is_split_only_where_shards_agree() -> None:
+    assert not parsed('[{"x"}]').is_equivalent(parsed("[{}]"), (1,))
+    assert parsed('[{"x"}]').is_equivalent(parsed("[{}]"), (0,))
+
+
+def test_opening_and_closing() -> None:
+    sharding = parsed('[{"x", ?}p1, {}], replicated={"y"}')
+    assert str(sharding.closed()) == 'sharding<@m, [{"x"}p1, {}]>'
+    assert str(sharding.opened()) == 'sharding<@m, [{"x", ?}p1, {?}], replicated={"y"}>'
+    dimension = sharding.dimensions[0]
+    assert (dimension.priority_or_default, dimension.without_priority().priority) == (1, None)
+    assert sharding.dimensions[1].priority_or_default == 0
+    assert dimension.sharded_size(MESH) == 2
+
+
+def test_asking_for_a_mesh_that_is_only_a_name() -> None:
+    sharding = parse_sharding('<@nowhere, [{"x"}]>')
+    for ask in (sharding.canonical, sharding.verify, lambda: sharding.local_shape((4,))):
+        with pytest.raises(VerifyError, match=r"^unknown mesh: @nowhere$"):
+            ask()
+    assert sharding.bind(MESH).local_shape((4,)) == (2,)
+
+
+def test_100_000_devices() -> None:
+    mesh = Mesh({"x": 100, "y": 1000}, name="m")
+    sharding = parsed('[{"y":(1)500}, {"x"}]', mesh)
+    assert sharding.local_shape((1000, 1000)) == (2, 10)
+    assert sharding.is_equivalent(sharding.canonical(), (1000, 1000))
