@@ -120,6 +120,13 @@ class Graph:
         self.ops[op].walk(keep, ir.WalkOrder.PRE_ORDER)
         yield from nested[1:]
 
+    def ops_by_name(self) -> dict[str, list[ir.Operation]]:
+        """Return the ops of each name, in the order of the text."""
+        by_name: dict[str, list[ir.Operation]] = {name: [] for name in self.names}
+        for name, op in zip(self.names, self.ops, strict=True):
+            by_name[name].append(op)
+        return by_name
+
     def check_types(self) -> None:
         """Raise a located error if a result's shape is dynamic or its type a tuple."""
         complaints = {kind: _complaint(kind) for kind in set(self.types)}

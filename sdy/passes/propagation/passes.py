@@ -12,6 +12,7 @@ from sdy.passes.propagation.op_priorities import OP_PRIORITIES
 from sdy.passes.propagation.schedule import Schedule, propagate_shardings
 from sdy.passes.propagation.rules.registry import RULES
 from sdy.passes.propagation.strategies import Strategy
+from sdy.passes.propagation.unknown_ops import warn_of_unknown_ops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,6 +144,7 @@ class PopulateOpShardingRules(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Set the attributes, in place."""
+        warn_of_unknown_ops(module.ops_by_name)
         for name, ops in module.ops_by_name.items():
             if name not in RULES:
                 continue

@@ -20,6 +20,7 @@ from sdy.passes.propagation.sharding_groups import (
 )
 from sdy.passes.propagation.steps import Round
 from sdy.passes.propagation.strategies import Strategy
+from sdy.passes.propagation.unknown_ops import warn_of_unknown_ops
 from sdy.passes.propagation.user_priorities import user_priority_rounds
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def propagate_shardings(module: IndexedModule, schedule: Schedule) -> None:
 
     """
     engine = _make_engine(module, schedule)
+    warn_of_unknown_ops(engine.graph.ops_by_name())
     for _ in user_priority_rounds(engine) if schedule.user_priorities else (0,):
         for op_priority in schedule.op_priorities:
             for strategy in schedule.strategies:

@@ -251,14 +251,22 @@ class Tensors:
         return self.interner.sharding(self.shardings[tensor])
 
     def with_priorities(self) -> list[int]:
-        """Return the tensors whose sharding gives a dimension a priority."""
+        """Return the tensors whose sharding gives a dimension a priority.
+
+        The values that a data-flow edge speaks for are left alone.
+        """
         has_priority = [
             sharding is not None and any(d.priority is not None for d in sharding.dimensions)
             for sharding in self.interner.known()
         ]
         if not any(has_priority):
             return []
-        return [t for t, number in enumerate(self.shardings) if has_priority[number]]
+        spoken_for = {value for value, tensor in enumerate(self.of_value) if value != tensor}
+        return [
+            tensor
+            for tensor, number in enumerate(self.shardings)
+            if has_priority[number] and tensor not in spoken_for
+        ]
 
     def _known(self, number: int) -> TensorSharding:
         sharding = self.interner.sharding(number)

@@ -1,0 +1,39 @@
+"""Warnings about ops that have no sharding rule and that nobody has thought of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdy.ir.attributes import SHARDING_RULE
+from sdy.ir.diagnostics import warn
+from sdy.passes.propagation.rules.registry import RULES, unknown_op_warning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from jaxlib.mlir import ir
+
+__all__ = ["warn_of_unknown_ops"]
+
+_CUSTOM_CALL = "stablehlo.custom_call"
+
+
+def warn_of_unknown_ops(ops_by_name: Mapping[str, Sequence[ir.Operation]]) -> None:
+    """Warn of each op or custom call target that is unknown, once, at its first place.
+
+    What has a rule of its own as an attribute is known.
+    """
+    for name, ops in ops_by_name.items():
+        if name == _CUSTOM_CALL:
+            _warn_once_per_message(ops)
+        elif name not in RULES:
+            _warn_once_per_message(ops[:1])
+
+
+def _warn_once_per_message(ops: Iterable[ir.Operation]) -> None:
+    seen: set[str] = set()
+    for op in ops:
+        message = None if SHARDING_RULE in op.attributes else unknown_op_warning(op)
+        if message is not None and message not in seen:
+            seen.add(message)
+            warn(op, message)
