@@ -1,7 +1,7 @@
-"""Programs of many kinds, lowered by JAX with a few shardings: what propagation is compared on.
+"""Programs of many kinds, lowered by JAX with a few shardings: what passes are compared on.
 
-Each is a function without arguments that returns a `jax.stages.Lowered`; eight virtual CPU
-devices must be there (`with_cpu_devices`).
+Each is a function without arguments that returns the text of a module. The meshes are abstract:
+no device is needed.
 """
 
 from __future__ import annotations
@@ -13,38 +13,40 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding
+from jax.sharding import AbstractMesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-PROGRAMS: dict[str, Callable[[], Any]] = {}
+PROGRAMS: dict[str, Callable[[], str]] = {}
 
 Array = jax.Array
 
 
-def with_cpu_devices() -> None:
-    """Give JAX eight virtual CPU devices; before anything else asks for devices."""
-    jax.config.update("jax_platforms", "cpu")
-    jax.config.update("jax_num_cpu_devices", 8)
+def lower(function: Callable[..., Any], *arguments: Any) -> str:
+    """Lower a function for CPU; return the text of the module, with locations."""
+    traced = jax.jit(function).trace(*arguments)
+    return str(traced.lower(lowering_platforms=("cpu",)).as_text(debug_info=True))
 
 
-def program(build: Callable[[], Any]) -> Callable[[], Any]:
-    """Add a program to the corpus under its function's name."""
-    PROGRAMS[build.__name__] = build
-    return build
+def program(build: Callable[[], str]) -> Callable[[], str]:
+    """Add a program to the corpus under its function's name; it is lowered once."""
+    lowered_once = functools.cache(build)
+    PROGRAMS[build.__name__] = lowered_once
+    return lowered_once
 
 
 @functools.cache
-def mesh(**axes: int) -> Mesh:
-    """Return a mesh over the virtual devices."""
-    sizes = tuple(axes.values())
-    return Mesh(np.array(jax.devices()[: int(np.prod(sizes))]).reshape(sizes), tuple(axes))
+def mesh(**axes: int) -> AbstractMesh:
+    """Return a mesh without devices."""
+    return AbstractMesh(tuple(axes.values()), tuple(axes))
 
 
 MESH_3D = {"data": 2, "fsdp": 2, "model": 2}
 MESH_2D = {"data": 2, "model": 4}
 
 
-def arg(shape: tuple[int, ...], spec: P | None = None, dtype: Any = jnp.float32, **axes: int) -> Any:
+def arg(
+    shape: tuple[int, ...], spec: P | None = None, dtype: Any = jnp.float32, **axes: int
+) -> Any:
     """Return an abstract argument, sharded by `spec` over the mesh of `axes`."""
     if spec is None:
         return jax.ShapeDtypeStruct(shape, dtype)
@@ -100,7 +102,7 @@ def next_token_loss(logits: Array, tokens: Array) -> Array:
     return -jnp.mean(jnp.take_along_axis(logp, tokens[:, 1:, None], axis=-1))
 
 
-def train_step(layers: int, *, width: int = 64, heads: int = 4, vocab: int = 128) -> Any:
+def train_step(layers: int, *, width: int = 64, heads: int = 4, vocab: int = 128) -> str:
     """Lower one gradient step of a transformer whose layers are unrolled."""
     axes = MESH_3D
 
@@ -119,16 +121,16 @@ def train_step(layers: int, *, width: int = 64, heads: int = 4, vocab: int = 128
         "n": arg((width,), P(None), **axes),
         "layers": [layer_arguments(width, 4 * width, axes) for _ in range(layers)],
     }
-    return jax.jit(step).lower(params, arg((8, 16), P(("data", "fsdp"), None), jnp.int32, **axes))
+    return lower(step, params, arg((8, 16), P(("data", "fsdp"), None), jnp.int32, **axes))
 
 
 @program
-def train_step_unrolled() -> Any:
+def train_step_unrolled() -> str:
     return train_step(2)
 
 
 @program
-def train_step_scanned_with_remat() -> Any:
+def train_step_scanned_with_remat() -> str:
     axes, width, heads, layers = MESH_3D, 32, 4, 3
 
     def loss(params: dict[str, Any], tokens: Array) -> Array:
@@ -147,20 +149,20 @@ def train_step_scanned_with_remat() -> Any:
     }
     params = {"embed": arg((64, width), P("model", None), **axes), "layers": stacked}
     tokens = arg((4, 16), P("data", None), jnp.int32, **axes)
-    return jax.jit(jax.grad(loss)).lower(params, tokens)
+    return lower(jax.grad(loss), params, tokens)
 
 
 @program
-def attention_forward() -> Any:
+def attention_forward() -> str:
     axes = MESH_2D
     weights = {name: arg((64, 64), P(None, "model"), **axes) for name in "qkv"}
     weights["o"] = arg((64, 64))
     x = arg((4, 16, 64), P("data", None, None), **axes)
-    return jax.jit(functools.partial(attention, heads=8)).lower(x, weights)
+    return lower(functools.partial(attention, heads=8), x, weights)
 
 
 @program
-def mixture_of_experts() -> Any:
+def mixture_of_experts() -> str:
     axes = {"data": 2, "expert": 4}
 
     def layer(x: Array, gate: Array, up: Array, down: Array) -> Array:
@@ -172,7 +174,8 @@ def mixture_of_experts() -> Any:
         hidden = jax.nn.relu(jnp.einsum("ebtd,edf->ebtf", dispatched, up))
         return jnp.einsum("ebtf,efd->btd", hidden, down)
 
-    return jax.jit(layer).lower(
+    return lower(
+        layer,
         arg((4, 8, 16), P("data"), **axes),
         arg((16, 4)),
         arg((4, 16, 32), P("expert"), **axes),
@@ -181,7 +184,7 @@ def mixture_of_experts() -> Any:
 
 
 @program
-def decoding_with_cache() -> Any:
+def decoding_with_cache() -> str:
     axes = MESH_2D
 
     def decode(cache: Array, x: Array, w: Array) -> tuple[Array, Array]:
@@ -197,7 +200,8 @@ def decoding_with_cache() -> Any:
         _, cache, x = jax.lax.while_loop(cond, body, (jnp.int32(0), cache, x))
         return cache, x
 
-    return jax.jit(decode).lower(
+    return lower(
+        decode,
         arg((4, 8, 32), P("data", None, "model"), **axes),
         arg((4, 32)),
         arg((32, 32), P(None, "model"), **axes),
@@ -208,7 +212,7 @@ def decoding_with_cache() -> Any:
 
 
 @program
-def mlp_gradient() -> Any:
+def mlp_gradient() -> str:
     axes = MESH_2D
 
     def loss(weights: list[Array], x: Array, y: Array) -> Array:
@@ -222,11 +226,11 @@ def mlp_gradient() -> Any:
         arg((64, 16), P("model", None), **axes),
     ]
     x = arg((16, 32), P("data", None), **axes)
-    return jax.jit(jax.value_and_grad(loss)).lower(weights, x, arg((16, 16)))
+    return lower(jax.value_and_grad(loss), weights, x, arg((16, 16)))
 
 
 @program
-def convolution_net() -> Any:
+def convolution_net() -> str:
     axes = MESH_2D
 
     def loss(kernels: list[Array], head: Array, images: Array) -> Array:
@@ -241,14 +245,14 @@ def convolution_net() -> Any:
 
     kernels = [arg((3, 3, 3, 16), P(None, None, None, "model"), **axes), arg((3, 3, 16, 16))]
     images = arg((8, 16, 16, 3), P("data"), **axes)
-    return jax.jit(jax.grad(loss)).lower(kernels, arg((256, 10)), images)
+    return lower(jax.grad(loss), kernels, arg((256, 10)), images)
 
 
 # Control flow and calls.
 
 
 @program
-def branches() -> Any:
+def branches() -> str:
     axes = MESH_2D
 
     def choose(i: Array, x: Array, y: Array) -> tuple[Array, Array]:
@@ -258,13 +262,13 @@ def branches() -> Any:
         w = jax.lax.cond(i > 1, lambda a: jnp.sin(a), lambda a: a * 2.0, z)
         return z, w
 
-    return jax.jit(choose).lower(
-        arg((), None, jnp.int32), arg((16, 16), P("data", None), **axes), arg((16, 16))
+    return lower(
+        choose, arg((), None, jnp.int32), arg((16, 16), P("data", None), **axes), arg((16, 16))
     )
 
 
 @program
-def nested_jit() -> Any:
+def nested_jit() -> str:
     axes = MESH_2D
 
     @jax.jit
@@ -274,7 +278,8 @@ def nested_jit() -> Any:
     def outer(x: Array, w: Array, v: Array) -> Array:
         return inner(inner(x, w), v) + inner(x, v)
 
-    return jax.jit(outer).lower(
+    return lower(
+        outer,
         arg((16, 32), P("data", None), **axes),
         arg((32, 32), P(None, "model"), **axes),
         arg((32, 32)),
@@ -282,18 +287,18 @@ def nested_jit() -> Any:
 
 
 @program
-def optimization_barrier() -> Any:
+def optimization_barrier() -> str:
     axes = MESH_2D
 
     def f(x: Array, y: Array) -> Array:
         a, b = jax.lax.optimization_barrier((x * 2.0, y + 1.0))
         return a @ b
 
-    return jax.jit(f).lower(arg((16, 32), P("data", "model"), **axes), arg((32, 16)))
+    return lower(f, arg((16, 32), P("data", "model"), **axes), arg((32, 16)))
 
 
 @program
-def shard_map_full() -> Any:
+def shard_map_full() -> str:
     axes = MESH_2D
 
     def f(x: Array, w: Array) -> Array:
@@ -308,11 +313,11 @@ def shard_map_full() -> Any:
         )
         return jnp.tanh(mapped(jnp.sin(x), w))
 
-    return jax.jit(f).lower(arg((16, 32)), arg((32, 16)))
+    return lower(f, arg((16, 32)), arg((32, 16)))
 
 
 @program
-def shard_map_partial() -> Any:
+def shard_map_partial() -> str:
     axes = MESH_2D
 
     def f(x: Array, w: Array) -> Array:
@@ -328,11 +333,11 @@ def shard_map_partial() -> Any:
         )
         return mapped(jnp.sin(x), w)
 
-    return jax.jit(f).lower(arg((16, 32)), arg((32, 16), P(None, "model"), **axes))
+    return lower(f, arg((16, 32)), arg((32, 16), P(None, "model"), **axes))
 
 
 @program
-def shard_alike() -> Any:
+def shard_alike() -> str:
     from jax.experimental.shard_alike import shard_alike as alike
 
     axes = MESH_2D
@@ -341,20 +346,21 @@ def shard_alike() -> Any:
         a, b = alike(x * 2.0, y + 1.0)
         return a.T, b
 
-    return jax.jit(f).lower(arg((16, 16), P("data", "model"), **axes), arg((16, 16)))
+    return lower(f, arg((16, 16), P("data", "model"), **axes), arg((16, 16)))
 
 
 # Ops of their own.
 
 
 @program
-def gather_and_scatter() -> Any:
+def gather_and_scatter() -> str:
     axes = MESH_2D
 
     def f(table: Array, ids: Array, updates: Array) -> tuple[Array, Array]:
         return jnp.take(table, ids, axis=0), table.at[ids].add(updates)
 
-    return jax.jit(f).lower(
+    return lower(
+        f,
         arg((64, 32), P("model", None), **axes),
         arg((16,), P("data"), jnp.int32, **axes),
         arg((16, 32)),
@@ -362,62 +368,60 @@ def gather_and_scatter() -> Any:
 
 
 @program
-def sort_and_top_k() -> Any:
+def sort_and_top_k() -> str:
     axes = MESH_2D
 
     def f(x: Array) -> tuple[Array, Array, Array]:
         values, indices = jax.lax.top_k(x, 4)
         return jnp.sort(x, axis=0), values, jnp.argsort(x)[indices[:, 0]]
 
-    return jax.jit(f).lower(arg((16, 32), P("data", "model"), **axes))
+    return lower(f, arg((16, 32), P("data", "model"), **axes))
 
 
 @program
-def fft_round_trip() -> Any:
+def fft_round_trip() -> str:
     axes = MESH_2D
 
     def f(x: Array) -> Array:
         return jnp.fft.irfft(jnp.fft.rfft(x) * 2.0) + jnp.abs(jnp.fft.fft2(x))
 
-    return jax.jit(f).lower(arg((4, 16, 16), P("data", "model", None), **axes))
+    return lower(f, arg((4, 16, 16), P("data", "model", None), **axes))
 
 
 @program
-def cumulative_sums() -> Any:
+def cumulative_sums() -> str:
     axes = MESH_2D
 
     def f(x: Array) -> Array:
         return jnp.cumsum(x, axis=1) + jax.lax.cummax(x, axis=0)
 
-    return jax.jit(f).lower(arg((16, 32), P("data", "model"), **axes))
+    return lower(f, arg((16, 32), P("data", "model"), **axes))
 
 
 @program
-def random_bits() -> Any:
+def random_bits() -> str:
     axes = MESH_2D
 
     def f(key: Array, x: Array) -> Array:
         noise = jax.random.normal(jax.random.wrap_key_data(key), x.shape)
         return jnp.where(noise > 0.0, x, noise)
 
-    return jax.jit(f).lower(
-        arg((2,), None, jnp.uint32), arg((16, 32), P("data", "model"), **axes)
-    )
+    return lower(f, arg((2,), None, jnp.uint32), arg((16, 32), P("data", "model"), **axes))
 
 
 @program
-def linear_algebra() -> Any:
+def linear_algebra() -> str:
     axes = MESH_2D
 
     def f(a: Array, b: Array) -> Array:
         factor = jnp.linalg.cholesky(a)
         return jax.scipy.linalg.solve_triangular(factor, b, lower=True)
 
-    return jax.jit(f).lower(arg((4, 16, 16), P("data"), **axes), arg((4, 16, 8)))
+    return lower(f, arg((4, 16, 16), P("data"), **axes), arg((4, 16, 8)))
 
 
 @program
-def reshapes_that_split_and_merge() -> Any:
+def reshapes_that_split_and_merge() -> str:
     axes = {"x": 4, "y": 2}
 
     def f(a: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -425,13 +429,11 @@ def reshapes_that_split_and_merge() -> Any:
         merged = b.reshape(48) * 3.0
         return split.transpose(2, 0, 1), merged.reshape(2, 24), jnp.flip(split.reshape(8, 6), 0)
 
-    return jax.jit(f).lower(
-        arg((8, 6), P("x", "y"), **axes), arg((4, 2, 6), P("y", None, None), **axes)
-    )
+    return lower(f, arg((8, 6), P("x", "y"), **axes), arg((4, 2, 6), P("y", None, None), **axes))
 
 
 @program
-def uneven_sizes() -> Any:
+def uneven_sizes() -> str:
     axes = MESH_2D
 
     def f(x: Array, w: Array) -> Array:
@@ -442,11 +444,11 @@ def uneven_sizes() -> Any:
         x = constrain(x, P("data", "model"), **axes)
         return f(x, constrain(w, P("model", None), **axes))
 
-    return jax.jit(g).lower(arg((6, 7)), arg((7, 8)))
+    return lower(g, arg((6, 7)), arg((7, 8)))
 
 
 @program
-def constraints_in_chains() -> Any:
+def constraints_in_chains() -> str:
     axes = MESH_2D
     unconstrained = P.UNCONSTRAINED
 
@@ -456,4 +458,4 @@ def constraints_in_chains() -> Any:
         constrain(z, P(None, "data"), **axes)
         return y * 2.0, z.T
 
-    return jax.jit(f).lower(arg((16, 32)))
+    return lower(f, arg((16, 32)))
