@@ -9,7 +9,7 @@ RUN := $(VENV)/bin/python
 .PHONY: demo test bench lint format clean
 
 demo: $(VENV)/.sdy
-	$(RUN) -m sdy.tools.demo
+	TF_CPP_MIN_LOG_LEVEL=2 $(RUN) -m sdy.tools.demo
 
 test: lint
 	$(RUN) -m pytest -n auto

@@ -9,8 +9,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+# Not when it is first asked for: once the package `sdy.compile` is imported, its name would
+# stand for the package.
+from sdy.compile.compiler import compile  # noqa: A004
+
 if TYPE_CHECKING:
-    from sdy.compile.compiler import compile  # noqa: A004
     from sdy.compile.executable import Executable
     from sdy.dialect.axes import AxisRef, SubAxis
     from sdy.dialect.errors import Error, ParseError, VerifyError
@@ -61,7 +64,6 @@ __all__ = [
 ]
 
 _HOMES = {
-    "sdy.compile.compiler": ("compile",),
     "sdy.compile.executable": ("Executable",),
     "sdy.dialect.axes": ("AxisRef", "SubAxis"),
     "sdy.dialect.errors": ("Error", "ParseError", "VerifyError"),

@@ -6,10 +6,10 @@ Each priority allows more than the one before it. The schedule is Shardy's
 
 from __future__ import annotations
 
+import functools
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from sdy.dialect.sharding_rule import FactorType
 from sdy.passes.propagation.direction import Direction
 
 if TYPE_CHECKING:
@@ -55,16 +55,19 @@ def factor_directions(
       multiple_uses: whether an operand that is no scalar has more than one use.
 
     """
-    return tuple(
-        _direction(rule.factor_type(factor), flow, priority, multiple_uses)
-        if factor not in rule.blocked_propagation
-        else Direction.NONE
-        for factor in range(rule.factor_count)
-    )
+    pass_through = _direction(flow, priority, multiple_uses, is_pass_through=True)
+    other = _direction(flow, priority, multiple_uses, is_pass_through=False)
+    directions = [pass_through] * rule.factor_count
+    for factor in rule.reduction + rule.need_replication + rule.permutation:
+        directions[factor] = other
+    for factor in rule.blocked_propagation:
+        directions[factor] = Direction.NONE
+    return tuple(directions)
 
 
+@functools.cache
 def _direction(
-    factor_type: FactorType, flow: Flow, priority: int, multiple_uses: bool
+    flow: Flow, priority: int, multiple_uses: bool, *, is_pass_through: bool
 ) -> Direction:
     if flow in _BARRIERS:
         return _BARRIERS[flow]
@@ -72,7 +75,7 @@ def _direction(
     if priority >= 1 or not multiple_uses:
         direction |= _PASS_THROUGH.get(flow, Direction.NONE)
     except_broadcast_forward = Direction.BACKWARD if flow is Flow.BROADCAST else Direction.BOTH
-    if priority >= 2 and factor_type is FactorType.PASS_THROUGH:
+    if priority >= 2 and is_pass_through:
         direction |= except_broadcast_forward
     if priority >= 3:
         direction |= except_broadcast_forward

@@ -15,6 +15,7 @@ from sdy.passes.propagation.strategies import Strategy, propagate_factors
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from sdy.dialect.axes import AxisRef
     from sdy.dialect.mesh import Mesh
     from sdy.dialect.sharding import TensorSharding
     from sdy.dialect.sharding_rule import OpShardingRule
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Change", "OpClass", "common_mesh", "take_step"]
 
 Change = tuple[int, "TensorSharding"]
+Axes = tuple["AxisRef", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def take_step(
       shardings: those of the operands, then of the results.
 
     """
-    if not any(directions):
+    if _all_agree(op.rule, directions, shardings):
         return ()
     mesh = common_mesh(shardings)
     if mesh is None or mesh.is_maximal:
@@ -100,6 +102,27 @@ def take_step(
         if changed[position]
         and _is_update(old, new := tensor.to_sharding(mapping, op.rule.factor_sizes, mesh))
     )
+
+
+def _all_agree(
+    rule: OpShardingRule,
+    directions: Sequence[Direction],
+    shardings: Sequence[TensorSharding | None],
+) -> bool:
+    """Return whether no factor has anything to spread: what most steps find out, cheaply.
+
+    Where a dimension has several factors there may be something: that takes a projection.
+    """
+    axes: dict[int, Axes] = {}
+    for mapping, sharding in zip(rule.tensors, shardings, strict=True):
+        for index, dim_mapping in enumerate(mapping.dimensions):
+            factors = dim_mapping.factors
+            if not any([directions[factor] for factor in factors]):
+                continue
+            own = sharding.dimensions[index].axes if sharding is not None else ()
+            if len(factors) > 1 or axes.setdefault(factors[0], own) != own:
+                return False
+    return True
 
 
 def _is_update(old: TensorSharding | None, new: TensorSharding) -> bool:

@@ -138,7 +138,7 @@ def _axes_that_results_share(projection: Projection, factor: int, axes: Axes) ->
 def _axes_free_of_conflict(tensor: TensorFactors, factor: int, axes: Axes, op: _Op) -> Axes:
     """Return by what `tensor` can be sharded along `factor` as it stands; none if by no more."""
     sharding = tensor.factors.get(factor)
-    if sharding is None or not axes:
+    if sharding is None or not is_strict_prefix(sharding.axes, axes):
         return ()
     factor_size = op.rule.factor_sizes[factor]
 

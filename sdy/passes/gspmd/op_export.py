@@ -1,0 +1,124 @@
+"""Ops of the sdy dialect as the ops that XLA's partitioner has for them.
+
+The choice of ops is that of XLA's own export: a change of sharding is a copy, a constraint is
+a `@Sharding` custom call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+from jaxlib.mlir._mlir_libs import _mlirHlo
+
+from sdy.ir.diagnostics import op_error
+from sdy.passes.gspmd.hlo_shardings import HLO_SHARDING, says_nothing, unspecified_dims
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sdy.ir.indexed_module import IndexedModule
+    from sdy.passes.gspmd.hlo_shardings import HloShardingAttributes
+
+__all__ = ["check_exportable", "export_ops", "register_copy"]
+
+CONSTRAINT = "sdy.sharding_constraint"
+GROUP = "sdy.sharding_group"
+BARRIER = "sdy.propagation_barrier"
+CONSTANT = "sdy.constant"
+
+_COPIES = {
+    "sdy.reshard": "sharding",
+    "sdy.all_gather": "out_sharding",
+    "sdy.all_slice": "out_sharding",
+    "sdy.all_to_all": "out_sharding",
+    "sdy.collective_permute": "out_sharding",
+    "sdy.reduce_scatter": "out_sharding",
+}
+# The partitioner itself adds the all-reduce that a contraction over a split dimension needs.
+_IDENTITIES = (BARRIER, "sdy.all_reduce")
+
+_EXPORTED = frozenset({"sdy.mesh", CONSTRAINT, CONSTANT, GROUP, *_COPIES, *_IDENTITIES})
+_SPENT_BY_PROPAGATION = frozenset({GROUP, BARRIER})
+_REMEDIES = {
+    "sdy.data_flow_edge": "run sdy-sink-data-flow-edges first",
+    "sdy.func_data_flow_edge": "run sdy-sink-data-flow-edges first",
+}
+
+
+def check_exportable(module: IndexedModule, *, complete: bool) -> None:
+    """Raise `sdy.Error` at the first op of the sdy dialect that has no image in XLA."""
+    for name, ops in module.ops_by_name.items():
+        if not name.startswith("sdy."):
+            continue
+        if name not in _EXPORTED:
+            remedy = _REMEDIES.get(name, "no op of XLA stands for it")
+            raise op_error(ops[0], f"'{name}' cannot be exported to GSPMD: {remedy}")
+        if name in _SPENT_BY_PROPAGATION and not complete:
+            raise op_error(ops[0], f"'{name}' cannot be exported to GSPMD: propagate first")
+
+
+def export_ops(module: IndexedModule, attributes: HloShardingAttributes, *, complete: bool) -> None:
+    """Replace every op of the sdy dialect but the meshes."""
+    for name, key in _COPIES.items():
+        for op in module.ops(name):
+            sharding = attributes.of_tensor(op, op.attributes[key])
+            _replace(op, "mhlo.copy", [op.operands[0]], {HLO_SHARDING: sharding})
+    for op in module.ops(CONSTRAINT):
+        _export_constraint(op, module, attributes, complete=complete)
+    for op in module.ops(CONSTANT):
+        _replace(op, "stablehlo.constant", [], dict(op.attributes.items()))
+    for name in _IDENTITIES:
+        for op in module.ops(name):
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.erase()
+    for op in module.ops(GROUP):
+        op.erase()
+
+
+def _export_constraint(
+    op: ir.Operation,
+    module: IndexedModule,
+    attributes: HloShardingAttributes,
+    *,
+    complete: bool,
+) -> None:
+    attribute = op.attributes["sharding"]
+    sharding = module.codec.sharding(attribute)
+    if not complete and says_nothing(sharding):
+        op.results[0].replace_all_uses_with(op.operands[0])
+        op.erase()
+        return
+    named = {
+        "call_target_name": ir.StringAttr.get("Sharding", module.context),
+        HLO_SHARDING: attributes.of_tensor(op, attribute),
+    }
+    unspecified = "" if complete else unspecified_dims(sharding)
+    if unspecified:
+        named["backend_config"] = ir.StringAttr.get(unspecified, module.context)
+    _replace(op, "stablehlo.custom_call", [op.operands[0]], named)
+
+
+def _replace(
+    op: ir.Operation,
+    name: str,
+    operands: Sequence[ir.Value],
+    attributes: dict[str, ir.Attribute],
+) -> None:
+    new = ir.Operation.create(
+        name,
+        results=[result.type for result in op.results],
+        operands=operands,
+        attributes=attributes,
+        loc=op.location,
+        ip=ir.InsertionPoint(op),
+    )
+    for old_result, result in zip(op.results, new.results, strict=True):
+        old_result.replace_all_uses_with(result)
+    op.erase()
+
+
+def register_copy(context: ir.Context) -> None:
+    """Make `mhlo.copy` known to a context; it is in no other dialect."""
+    if not context.is_registered_operation("mhlo.copy"):
+        _mlirHlo.register_mhlo_dialect(context)

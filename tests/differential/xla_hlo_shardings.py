@@ -1,0 +1,81 @@
+"""XLA's own HloSharding, in a child process: it aborts on some texts.
+
+The child reads JSON lists from standard input, one a line, and answers each with a JSON list.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jaxlib import xla_client
+
+__all__ = ["XlaSharding", "from_named", "from_text"]
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class XlaSharding:
+    """What XLA makes of a sharding.
+
+    Attributes:
+      text: as XLA prints it.
+      dims: of the tile assignment; empty if there is none.
+      devices: of the tile assignment, row-major.
+      local_shape: the shape of a shard of a tensor of `from_text`'s shape.
+
+    """
+
+    text: str
+    dims: list[int]
+    devices: list[int]
+    local_shape: list[int]
+
+
+def from_text(texts: list[tuple[str, tuple[int, ...]]]) -> list[XlaSharding]:
+    """Parse texts, each for a tensor of that shape."""
+    return _ask([["text", text, list(shape)] for text, shape in texts])
+
+
+def from_named(texts: list[str]) -> list[XlaSharding]:
+    """Parse texts that name a mesh and its axes, `{mesh['x'=2], [{'x'}]}`, and convert them."""
+    return _ask([["named", text, []] for text in texts])
+
+
+def _ask(requests: list[list[Any]]) -> list[XlaSharding]:
+    child = subprocess.run(
+        [sys.executable, "-m", "tests.differential.xla_hlo_shardings"],
+        input="\n".join(map(json.dumps, requests)),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+    return [XlaSharding(*json.loads(line)) for line in child.stdout.splitlines()]
+
+
+def _answer(kind: str, text: str, shape: list[int]) -> list[Any]:
+    sharding = xla_client.HloSharding.from_string(text)
+    if kind == "named":
+        sharding = sharding.v3_to_v2_sharding()
+    # XLA prints some subgroups of one kind in a form that it does not keep when it reads it.
+    sharding = xla_client.HloSharding.from_string(str(sharding))
+    if not sharding.is_tiled():
+        return [str(sharding), [], [], shape]
+    dims = list(sharding.tile_assignment_dimensions())
+    devices = list(sharding.tile_assignment_devices())
+    local = [-(-size // tiles) for size, tiles in zip(shape, dims, strict=False)]
+    if shape:
+        whole = xla_client.Shape.array_shape(xla_client.PrimitiveType.F32, shape)
+        local = list(sharding.tile(whole).dimensions())
+    return [str(sharding), dims, devices, local]
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(_answer(*json.loads(line))))
