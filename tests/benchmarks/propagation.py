@@ -44,9 +44,10 @@ def measure(layers: int, pairs: int) -> dict[str, float]:
 
     from sdy.ir.context import make_context
     from sdy.ir.indexed_module import IndexedModule
+    from sdy.passes.base import Pass
     from sdy.passes.pipeline import parse_pipeline
 
-    steps = parse_pipeline(PIPELINE).steps
+    passes = [s.action for s in parse_pipeline(PIPELINE).steps if isinstance(s.action, Pass)]
     ours: list[float] = []
     reference: list[float] = []
     with make_context() as context, ir.Location.unknown():
@@ -59,8 +60,8 @@ def measure(layers: int, pairs: int) -> dict[str, float]:
             reference.append(time.perf_counter() - start)
             start = time.perf_counter()
             indexed = IndexedModule(module)
-            for step in steps:
-                step.action.run(indexed)
+            for action in passes:
+                action.run(indexed)
             ours.append(time.perf_counter() - start)
             if str(module) != str(expected):
                 raise SystemExit(f"{layers} layers: the answers differ")
@@ -77,7 +78,9 @@ def measure(layers: int, pairs: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure each number of layers in a process of its own, and print a table."""
-    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    cli = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     cli.add_argument("--layers", type=int, nargs="+", default=[2, 8, 32, 96])
     cli.add_argument("--pairs", type=int, default=5)
     cli.add_argument("--child", action="store_true", help=argparse.SUPPRESS)

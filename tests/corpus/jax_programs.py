@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ from jax.sharding import PartitionSpec as P
 
 PROGRAMS: dict[str, Callable[[], str]] = {}
 
-Array = jax.Array
+Array: TypeAlias = Any
 
 
 def lower(function: Callable[..., Any], *arguments: Any) -> str:

@@ -51,9 +51,7 @@ def compatible_major_axes(projection: Projection, factor: int, direction: Direct
     return axes
 
 
-def _agree(
-    axes: Axes, tensor: TensorFactors, factor: int, can_expand: bool
-) -> tuple[Axes, bool]:
+def _agree(axes: Axes, tensor: TensorFactors, factor: int, can_expand: bool) -> tuple[Axes, bool]:
     sharding = tensor.factors.get(factor)
     if sharding is None:
         return axes, can_expand

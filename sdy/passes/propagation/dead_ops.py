@@ -58,9 +58,7 @@ class DeadOps:
         """Return the dead ops that have not been erased."""
         if not any(self.is_dead):
             return []
-        return [
-            op for op, dead in enumerate(self.is_dead) if dead and not self.is_erased[op]
-        ]
+        return [op for op, dead in enumerate(self.is_dead) if dead and not self.is_erased[op]]
 
     def has_shared_operand(self, op: int) -> bool:
         """Return whether an operand that is no scalar has another number of uses than one."""

@@ -18,7 +18,7 @@ from sdy.passes.propagation.calls import RETURN, CallGraph
 from sdy.passes.propagation.dead_ops import DeadOps
 from sdy.passes.propagation.op_classes import NO_CLASS, OpClasses
 from sdy.passes.propagation.op_priorities import OP_PRIORITIES, Flow
-from sdy.passes.propagation.steps import NO_STATE, Round, Steps
+from sdy.passes.propagation.steps import NO_STATE, Changes, Round, Steps
 from sdy.passes.propagation.tensors import NO_SHARDING, Tensors
 from sdy.passes.propagation.visits import Visits
 
@@ -35,6 +35,7 @@ __all__ = ["ALL_OPS", "Engine"]
 ALL_OPS = OP_PRIORITIES[-1]
 
 _STALE = -1
+_NOBODY = -1
 _FLOWS_THAT_COUNT_USES = (Flow.PASS_THROUGH, Flow.DYNAMIC_SLICE)
 
 
@@ -62,13 +63,18 @@ class Engine:
         self._steps = Steps(self.classes.classes, self.tensors.interner)
         self._visits = Visits(graph, calls, self.classes)
         self._states = [NO_STATE] * len(graph.ops)
-        self._stale = [op for op, number in enumerate(self.classes.of_op) if number != NO_CLASS]
+        self._stale: list[int] = []
         self._kinds = [self._kind(op) for op in range(len(graph.ops))]
         self._returned = self._returned_tensors(main)
         self._stack: list[int] = []
         self._waiting = bytearray(len(graph.ops))
         self._active = bytearray(len(graph.ops))
         self._position = -1
+        for op, number in enumerate(self.classes.of_op):
+            if number != NO_CLASS and any(
+                [self.tensors.shardings[tensor] for tensor in self.classes.tensors[op]]
+            ):
+                self._states[op] = self._state(op)
 
     def run(self, this_round: Round) -> None:
         """Sweep once over all ops, sharing shardings with the main function's results around."""
@@ -82,11 +88,13 @@ class Engine:
         self._refresh_states()
         self._active = self._ops_with_effect(this_round)
         self._position = -1
-        is_erased, is_dead, of_op = self.dead_ops.is_erased, self.dead_ops.is_dead, self.classes.of_op
+        known = self._steps.known_changes(this_round)
+        is_erased, is_dead = self.dead_ops.is_erased, self.dead_ops.is_dead
+        states, stack, waiting = self._states, self._stack, self._waiting
         while True:
-            if self._stack:
-                op = self._stack.pop()
-                self._waiting[op] = 0
+            if stack:
+                op = stack.pop()
+                waiting[op] = 0
             else:
                 op = self._position = self._active.find(1, self._position + 1)
                 if op < 0:
@@ -95,8 +103,15 @@ class Engine:
                 continue
             if is_dead[op]:
                 self._erase(op)
-            elif of_op[op] != NO_CLASS:
-                self._visit(op, this_round)
+                continue
+            state = states[op]
+            if state == _STALE:
+                state = states[op] = self._state(op)
+            changes = known.get(state)
+            if changes is None:
+                changes = self._steps.changes(this_round, state)
+            if changes:
+                self._apply(op, changes)
 
     def _ops_with_effect(self, this_round: Round) -> bytearray:
         """Return which ops' steps would change something now, or are dead."""
@@ -111,33 +126,29 @@ class Engine:
     def _refresh_states(self) -> None:
         states = self._states
         for op in self._stale:
-            if states[op] == _STALE or states[op] == NO_STATE:
+            if states[op] == _STALE:
                 states[op] = self._state(op)
         self._stale = []
 
     def _state(self, op: int) -> int:
         shardings = self.tensors.shardings
         numbers = tuple([shardings[tensor] for tensor in self.classes.tensors[op]])
-        if not any(numbers):
-            return NO_STATE
-        if op in self.classes.transforms:
+        if self.classes.transforms and op in self.classes.transforms:
             numbers = (*numbers[:-1], self._seen_as(op, numbers[-1]))
         return self._steps.state(self._kinds[op], numbers)
 
-    def _visit(self, op: int, this_round: Round) -> None:
-        state = self._states[op]
-        if state == _STALE:
-            state = self._states[op] = self._state(op)
-        changes = self._steps.changes(this_round, state)
-        if not changes:
-            return
+    def _apply(self, op: int, changes: Changes) -> None:
+        """Set the shardings that a step of `op` has changed, in order."""
         tensors = self.classes.tensors[op]
         for position, number in changes:
+            tensor = tensors[position]
             if op in self.classes.transforms and position == len(tensors) - 1:
                 number = self._kept_as(op, number)
-            self._assign(tensors[position], number)
-            self._queue_visits(tensors[position], op)
-            self._share_with_group(tensors[position], number, op)
+            self._assign(tensor, number, op)
+            for member in self._groups.get(tensor, ()):
+                if member != tensor:
+                    self._assign(self.tensors.of_value[member], number, op)
+                    self._notify(self._visits.after_change(member), op)
 
     def _seen_as(self, op: int, number: int) -> int:
         """Return the sharding of a manual computation's edge as the step sees it."""
@@ -151,35 +162,35 @@ class Engine:
         _, kept_as = self.classes.transforms[op]
         return NO_SHARDING if sharding is None else self.tensors.interner.number(kept_as(sharding))
 
-    def _assign(self, tensor: int, number: int) -> None:
-        """Set the sharding of a tensor, and note which ops meet another one now."""
-        for opened in self.tensors.assign(tensor, number):
-            self._touch(self._visits.after_change(opened))
-            self._touch(self._visits.edges_not_visited(opened))
-        self._touch(self._visits.after_change(tensor))
-        self._touch(self._visits.edges_not_visited(tensor))
+    def _assign(self, tensor: int, number: int, source: int) -> None:
+        """Set the sharding of a tensor and notify the ops that meet another one now.
 
-    def _touch(self, ops: Iterable[int]) -> None:
-        states, active = self._states, self._active
+        Siblings that got an open sharding with it are noted, but nothing is visited for them; nor
+        are the edges of block arguments, for a change outside.
+        """
+        visits = self._visits
+        for opened in self.tensors.assign(tensor, number):
+            self._notify(visits.after_change(opened), _NOBODY)
+            self._notify(visits.edges_not_visited(opened), _NOBODY)
+        self._notify(visits.after_change(tensor), source)
+        if visits.has_edges:
+            self._notify(visits.edges_not_visited(tensor), _NOBODY)
+
+    def _notify(self, ops: Iterable[int], source: int) -> None:
+        """Note that ops meet another sharding; put them on top of those that wait.
+
+        `source` is the op whose step it was. It is not put there, and nothing is where it is
+        nobody's.
+        """
+        states, active, position, waiting = self._states, self._active, self._position, self._waiting
         for op in ops:
-            active[op] = 1
             if states[op] != _STALE:
                 states[op] = _STALE
+                active[op] = 1
                 self._stale.append(op)
-
-    def _queue_visits(self, tensor: int, source: int) -> None:
-        """Put what a changed tensor touches on top; `source` is the op that changed it."""
-        position, waiting = self._position, self._waiting
-        for op in self._visits.after_change(tensor):
-            if op <= position and not waiting[op] and op != source:
+            if op <= position and op != source != _NOBODY and not waiting[op]:
                 waiting[op] = 1
                 self._stack.append(op)
-
-    def _share_with_group(self, tensor: int, number: int, source: int) -> None:
-        for member in self._groups.get(tensor, ()):
-            if member != tensor:
-                self._assign(self.tensors.of_value[member], number)
-                self._queue_visits(member, source)
 
     # Function results.
 
@@ -210,10 +221,10 @@ class Engine:
                 if position == 1:
                     self.tensors.assign(result, number)
                     continue
-                self._assign(value, number)
+                self._assign(value, number, _NOBODY)
                 for member in self._groups.get(value, ()):
                     if member != value:
-                        self._assign(self.tensors.of_value[member], number)
+                        self._assign(self.tensors.of_value[member], number, _NOBODY)
 
     # Dead ops.
 
@@ -232,7 +243,7 @@ class Engine:
         kind = self._kind(user)
         if kind != self._kinds[user]:
             self._kinds[user] = kind
-            self._touch((user,))
+            self._notify((user,), _NOBODY)
 
     def _kind(self, op: int) -> int:
         """Return the class of an op joined with whether its operands have more uses than one."""
@@ -248,7 +259,7 @@ class Engine:
 
     def reassign(self, tensor: int, sharding: TensorSharding) -> None:
         """Set the sharding of one tensor between rounds."""
-        self._assign(tensor, self.tensors.interner.number(sharding))
+        self._assign(tensor, self.tensors.interner.number(sharding), _NOBODY)
 
     def is_gone(self, tensor: int) -> bool:
         """Return whether the op that gives the tensor has been erased."""

@@ -144,7 +144,6 @@ def _complaint(kind: ir.Type) -> str | None:
         return f"Shardy propagation doesn't support tuples: '{kind}'"
     if isinstance(kind, ir.ShapedType) and not (kind.has_rank and kind.has_static_shape):
         return (
-            "Shardy propagation only supports ranked tensors with a static shape. "
-            f"type: '{kind}'"
+            f"Shardy propagation only supports ranked tensors with a static shape. type: '{kind}'"
         )
     return None

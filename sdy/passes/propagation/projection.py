@@ -121,9 +121,7 @@ class TensorFactors:
 
         Factors beyond it are not projected: the way back stops before them.
         """
-        self.factors[factor] = FactorSharding(
-            is_closed=True, is_minor_most=factor == minor_most
-        )
+        self.factors[factor] = FactorSharding(is_closed=True, is_minor_most=factor == minor_most)
 
     def expand(self, factor: int, axes: Axes) -> bool:
         """Shard `factor` by `axes` if that adds to its sharding; return whether it did."""

@@ -105,7 +105,10 @@ def _write_rules(engine: Engine, module: IndexedModule, *, keep: bool) -> None:
     ops, classes = engine.graph.ops, engine.classes
     if not keep:
         for op in classes.with_own_rule:
-            if not engine.dead_ops.is_erased[op] and not classes.classes[classes.of_op[op]].rule.is_custom:
+            if (
+                not engine.dead_ops.is_erased[op]
+                and not classes.classes[classes.of_op[op]].rule.is_custom
+            ):
                 del ops[op].attributes[SHARDING_RULE]
         return
     attributes: dict[OpShardingRule, ir.Attribute] = {}

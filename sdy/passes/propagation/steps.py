@@ -9,14 +9,14 @@ from sdy.passes.propagation.op_priorities import factor_directions
 from sdy.passes.propagation.step import take_step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sdy.passes.propagation.direction import Direction
     from sdy.passes.propagation.step import OpClass
     from sdy.passes.propagation.strategies import Strategy
     from sdy.passes.propagation.tensors import Interner
 
-__all__ = ["NO_STATE", "Round", "Steps"]
+__all__ = ["NO_STATE", "Changes", "Round", "Steps"]
 
 NO_STATE = 0
 
@@ -49,7 +49,7 @@ class Steps:
     def __init__(self, classes: Sequence[OpClass], interner: Interner) -> None:
         self._classes = classes
         self._interner = interner
-        self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._numbers: dict[int, dict[tuple[int, ...], int]] = {}
         self._states: list[tuple[int, tuple[int, ...]] | None] = [None]
         self._changes: dict[Round, dict[int, Changes]] = {}
         self._directions: dict[tuple[int, int], tuple[Direction, ...]] = {}
@@ -69,18 +69,25 @@ class Steps:
 
     def state(self, kind: int, shardings: tuple[int, ...]) -> int:
         """Return the state of an op of a kind that meets `shardings`."""
-        key = (kind, shardings)
-        number = self._numbers.get(key)
+        by_shardings = self._numbers.get(kind)
+        if by_shardings is None:
+            by_shardings = self._numbers[kind] = {}
+        number = by_shardings.get(shardings)
         if number is None:
-            number = self._numbers[key] = len(self._states)
-            self._states.append(key)
+            number = NO_STATE
+            if any(shardings):
+                number = len(self._states)
+                self._states.append((kind, shardings))
+            by_shardings[shardings] = number
         return number
+
+    def known_changes(self, this_round: Round) -> Mapping[int, Changes]:
+        """Return the steps of a round by state, as far as they have been taken."""
+        return self._changes.setdefault(this_round, {})
 
     def changes(self, this_round: Round, state: int) -> Changes:
         """Return what the step of an op in `state` changes."""
-        by_state = self._changes.get(this_round)
-        if by_state is None:
-            by_state = self._changes[this_round] = {}
+        by_state = self._changes.setdefault(this_round, {})
         known = by_state.get(state)
         if known is None:
             known = by_state[state] = self._compute(this_round, state)

@@ -143,9 +143,7 @@ def _axes_free_of_conflict(tensor: TensorFactors, factor: int, axes: Axes, op: _
     factor_size = op.rule.factor_sizes[factor]
 
     def within_factor(axis: AxisRef, sharded_size: int) -> AxisRef | None:
-        return prefix_that_factor_admits(
-            axis, tensor, sharding, sharded_size, factor_size, op.mesh
-        )
+        return prefix_that_factor_admits(axis, tensor, sharding, sharded_size, factor_size, op.mesh)
 
     def across_factors(axis: AxisRef, _: int) -> AxisRef | None:
         return prefix_free_of_other_factors(axis, tensor.factors, factor)
@@ -174,9 +172,7 @@ def _order_of_preference(
     return sorted(range(len(axes_per_factor)), key=preference)
 
 
-def _largest_source(
-    projection: Projection, factor: int, axes: Axes, op: _Op
-) -> tuple[int, int]:
+def _largest_source(projection: Projection, factor: int, axes: Axes, op: _Op) -> tuple[int, int]:
     """Return the size and index of the largest tensor whose sharding begins with `axes`."""
     best = (-1, -1)
     for index, tensor in enumerate(projection.tensors()):

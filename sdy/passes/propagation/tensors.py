@@ -198,7 +198,9 @@ class Tensors:
         self.siblings.update(dict.fromkeys(values, values))
         if "in_shardings" in op.attributes:
             shardings = self._codec.shardings(op.attributes["in_shardings"])
-            for argument, sharding in zip(op.regions[0].blocks[0].arguments, shardings, strict=True):
+            for argument, sharding in zip(
+                op.regions[0].blocks[0].arguments, shardings, strict=True
+            ):
                 self._set(self.graph.value_id(argument), sharding)
         return ListSlot(op, "in_shardings", values)
 

@@ -43,6 +43,11 @@ class Visits:
             known = self._after[tensor] = tuple(op for op in affected if of_op[op] != NO_CLASS)
         return known
 
+    @property
+    def has_edges(self) -> bool:
+        """Whether there are edges at all."""
+        return bool(self._unseen)
+
     def edges_not_visited(self, tensor: int) -> tuple[int, ...]:
         """Return the edges that read the tensor though its change has them not visited again."""
         return self._unseen.get(tensor, ())
