@@ -19,17 +19,26 @@ if TYPE_CHECKING:
     from sdy.dialect.errors import Error, ParseError, VerifyError
     from sdy.dialect.hlo_sharding import HloSharding
     from sdy.dialect.mesh import Mesh, MeshAxis
-    from sdy.dialect.parser import parse_mesh, parse_rule, parse_sharding
+    from sdy.dialect.parser import (
+        parse_manual_axes,
+        parse_mesh,
+        parse_rule,
+        parse_sharding,
+        parse_sharding_per_value,
+    )
+    from sdy.dialect.printer import to_mlir
     from sdy.dialect.sharding import (
         DimensionSharding,
         ManualAxes,
         TensorSharding,
         TensorShardingPerValue,
     )
-    from sdy.dialect.sharding_rule import OpShardingRule
+    from sdy.dialect.sharding_rule import DimMapping, FactorType, OpShardingRule, TensorMapping
+    from sdy.ir.diagnostics import Diagnostic, DiagnosticError, ShardingWarning
     from sdy.ir.load import load
     from sdy.ir.set_sharding import set_sharding
-    from sdy.ir.shardings import shardings
+    from sdy.ir.shardings import ValueSharding, shardings
+    from sdy.ir.values import FunctionResult, find_value
     from sdy.passes.gspmd.to_gspmd import to_gspmd
     from sdy.passes.pipeline import run_pipeline
     from sdy.passes.propagation.propagate import propagate
@@ -38,59 +47,105 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AxisRef",
+    "Diagnostic",
+    "DiagnosticError",
+    "DimMapping",
     "DimensionSharding",
     "Error",
     "Executable",
+    "FactorType",
+    "FunctionResult",
     "HloSharding",
     "ManualAxes",
     "Mesh",
     "MeshAxis",
     "OpShardingRule",
     "ParseError",
+    "ShardingWarning",
     "SubAxis",
+    "TensorMapping",
     "TensorSharding",
     "TensorShardingPerValue",
+    "ValueSharding",
     "VerifyError",
     "compile",
+    "find_value",
     "load",
+    "parse_manual_axes",
     "parse_mesh",
     "parse_rule",
     "parse_sharding",
+    "parse_sharding_per_value",
     "propagate",
     "run_pipeline",
     "set_sharding",
     "shardings",
     "to_gspmd",
+    "to_mlir",
 ]
 
-_HOMES = {
+_NAMES_BY_MODULE = {
     "sdy.compile.executable": ("Executable",),
-    "sdy.dialect.axes": ("AxisRef", "SubAxis"),
-    "sdy.dialect.errors": ("Error", "ParseError", "VerifyError"),
+    "sdy.dialect.axes": (
+        "AxisRef",
+        "SubAxis",
+    ),
+    "sdy.dialect.errors": (
+        "Error",
+        "ParseError",
+        "VerifyError",
+    ),
     "sdy.dialect.hlo_sharding": ("HloSharding",),
-    "sdy.dialect.mesh": ("Mesh", "MeshAxis"),
-    "sdy.dialect.parser": ("parse_mesh", "parse_rule", "parse_sharding"),
+    "sdy.dialect.mesh": (
+        "Mesh",
+        "MeshAxis",
+    ),
+    "sdy.dialect.parser": (
+        "parse_manual_axes",
+        "parse_mesh",
+        "parse_rule",
+        "parse_sharding",
+        "parse_sharding_per_value",
+    ),
+    "sdy.dialect.printer": ("to_mlir",),
     "sdy.dialect.sharding": (
         "DimensionSharding",
         "ManualAxes",
         "TensorSharding",
         "TensorShardingPerValue",
     ),
-    "sdy.dialect.sharding_rule": ("OpShardingRule",),
+    "sdy.dialect.sharding_rule": (
+        "DimMapping",
+        "FactorType",
+        "OpShardingRule",
+        "TensorMapping",
+    ),
+    "sdy.ir.diagnostics": (
+        "Diagnostic",
+        "DiagnosticError",
+        "ShardingWarning",
+    ),
     "sdy.ir.load": ("load",),
     "sdy.ir.set_sharding": ("set_sharding",),
-    "sdy.ir.shardings": ("shardings",),
+    "sdy.ir.shardings": (
+        "ValueSharding",
+        "shardings",
+    ),
+    "sdy.ir.values": (
+        "FunctionResult",
+        "find_value",
+    ),
     "sdy.passes.gspmd.to_gspmd": ("to_gspmd",),
     "sdy.passes.pipeline": ("run_pipeline",),
     "sdy.passes.propagation.propagate": ("propagate",),
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+_MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
+    if name not in _MODULES:
         raise AttributeError(f"module 'sdy' has no attribute '{name}'")
-    return getattr(import_module(_HOME_OF[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -24,6 +24,7 @@ __all__ = [
     "AxisRef",
     "SubAxis",
     "axes_size",
+    "axes_without",
     "greatest_common_prefix",
     "join_axes",
     "merge_adjacent_axes",
@@ -232,6 +233,22 @@ def merge_adjacent_axes(axes: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, .
     """Return `axes` with every run of consecutive sub-axes merged."""
     empty: tuple[AxisRef, ...] = ()
     return reduce(lambda merged, axis: join_axes(merged, (axis,), mesh), axes, empty)
+
+
+def axes_without(
+    axes: Iterable[AxisRef], others: Iterable[AxisRef], mesh: Mesh
+) -> tuple[AxisRef, ...]:
+    """Return what is left of each of `axes` where the parts that are in `others` are taken out."""
+    left: list[AxisRef | None] = []
+    taken = sorted(others)
+    for axis in axes:
+        rest: AxisRef | None = axis
+        for other in taken:
+            if rest is not None and rest.overlaps(other):
+                left.append(rest.prefix_without_overlap(other))
+                rest = rest.suffix_without_overlap(other, mesh)
+        left.append(rest)
+    return tuple(axis for axis in left if axis is not None)
 
 
 def prefix_without_overlap(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:

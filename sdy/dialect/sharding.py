@@ -155,6 +155,17 @@ class TensorSharding:
         """Whether no dimension is split."""
         return all(not dimension.axes for dimension in self.dimensions)
 
+    def splits_alike(self, other: TensorSharding | None) -> bool:
+        """Return whether `other` splits the dimensions on the same axes of the same mesh.
+
+        No sharding is as one that splits nothing, on whatever mesh.
+        """
+        if other is None or self.is_fully_replicated:
+            return self.is_fully_replicated and (other is None or other.is_fully_replicated)
+        return self.mesh == other.mesh and [d.axes for d in self.dimensions] == [
+            d.axes for d in other.dimensions
+        ]
+
     def closed(self) -> TensorSharding:
         """Return this with every dimension closed and no axes explicitly replicated."""
         return replace(self, dimensions=tuple(d.closed() for d in self.dimensions), replicated=())

@@ -81,7 +81,7 @@ class AttributeCodec:
 
     def _read_mesh_or_name(self, attribute: ir.Attribute) -> Mesh | str:
         if isinstance(attribute, ir.FlatSymbolRefAttr):
-            name = ir.FlatSymbolRefAttr(attribute).value
+            name: str = ir.FlatSymbolRefAttr(attribute).value
             return self._meshes.get(name, name)
         return read_mesh(attribute)
 

@@ -11,7 +11,7 @@ from jaxlib.mlir.dialects import sdy as mlir_sdy
 from sdy.ir.attributes import AttributeCodec, read_mesh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sdy.dialect.mesh import Mesh
 
@@ -21,9 +21,9 @@ __all__ = ["IndexedModule"]
 class IndexedModule:
     """An MLIR module with an index of its ops that is made on demand and kept until it is stale.
 
-    A pass that creates, moves or erases ops calls `ops_changed`, with their names if it knows
-    them all; one that adds, drops or renames a mesh calls `meshes_changed`. No handle to an
-    erased op may be kept.
+    A pass that creates, moves or erases ops calls `replace_ops`, or `ops_changed`, with their
+    names if it knows them all; one that adds, drops or renames a mesh calls `meshes_changed`. No
+    handle to an erased op may be kept.
     """
 
     def __init__(self, module: ir.Module) -> None:
@@ -67,6 +67,32 @@ class IndexedModule:
         """Forget the index of the ops of these names; without names, of all ops."""
         self._stale.update(names)
         self._is_indexed &= bool(names)
+
+    def replace_ops(self, replacements: Mapping[ir.Operation, Sequence[ir.Operation]]) -> None:
+        """Keep the index up to date where ops give way to others at the same place, or to none.
+
+        Args:
+          replacements: for each op, not erased yet, what stands in its place.
+
+        """
+        if not self._is_indexed or not replacements:
+            return
+        new_names = {new: new.name for news in replacements.values() for new in news}
+        changed = {op.name for op in replacements} | set(new_names.values())
+        by_name: dict[str, list[ir.Operation]] = {name: [] for name in changed}
+        in_order: list[tuple[str, ir.Operation]] = []
+        for entry in self._in_order:
+            name, op = entry
+            if name not in changed:
+                in_order.append(entry)
+                continue
+            news = replacements.get(op)
+            entries = [entry] if news is None else [(new_names[new], new) for new in news]
+            in_order.extend(entries)
+            for new_name, new in entries:
+                by_name[new_name].append(new)
+        self._in_order = in_order
+        self._ops_by_name |= by_name
 
     def _refresh(self) -> None:
         if not self._is_indexed or self._stale:

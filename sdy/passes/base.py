@@ -29,8 +29,9 @@ class Pass(ABC):
 
     Attributes:
       name: the flag, without dashes in front.
-      anchor: the op under which a textual pipeline nests it. A pass on functions, too, is given
-        the whole module: it does to every function what it would do to that function alone.
+      anchor: the op under which a textual pipeline nests it; `any` where it may be nested
+        anywhere. A pass on functions, too, is given the whole module: it does to every function
+        what it would do to that function alone.
 
     """
 

@@ -150,7 +150,7 @@ class _Program:
         pool = self.axis_pool()
         dimensions = []
         for _ in shape:
-            axes = []
+            axes: list[str] = []
             while pool and self.chance(2) and len(axes) < 2 and not _merges(axes, pool[0]):
                 axes.append(pool.pop(0))
             if self.chance(2):
@@ -392,9 +392,7 @@ class _Program:
     def custom_call(self) -> None:
         x = self.any_value()
         target = self.pick(("unknown", "MoveToHost", "annotate_device_placement"))
-        self.emit(
-            x.shape, f"stablehlo.custom_call @{target}({x.name})", f"({x.type}) -> {x.type}"
-        )
+        self.emit(x.shape, f"stablehlo.custom_call @{target}({x.name})", f"({x.type}) -> {x.type}")
 
     # Ops of the dialect.
 
@@ -539,7 +537,9 @@ def random_program(choose: Chooser, options: ProgramOptions | None = None) -> st
         shape = (side, side) if choose(3) else (SIZES[choose(len(SIZES))], side)
         program.values.append(_Value(f"%a{index}", shape))
         attribute = (
-            f" {{sdy.sharding = #sdy.sharding<{program.sharding(shape)}>}}" if choose(3) == 0 else ""
+            f" {{sdy.sharding = #sdy.sharding<{program.sharding(shape)}>}}"
+            if choose(3) == 0
+            else ""
         )
         arguments.append(f"%a{index}: {tensor(shape)}{attribute}")
     for _ in range(options.ops):

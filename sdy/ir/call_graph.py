@@ -1,0 +1,159 @@
+"""The functions of a module in the order in which they call each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+
+from sdy.ir.diagnostics import op_error
+from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.symbols import symbol_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sdy.ir.indexed_module import IndexedModule
+    from sdy.ir.symbols import SymbolNames
+
+__all__ = [
+    "CALL",
+    "ORIGINAL_NAME",
+    "CallGraph",
+    "callee_name",
+    "clone_function",
+    "original_function_name",
+    "set_callee",
+]
+
+CALL = "func.call"
+ORIGINAL_NAME = "sdy.original_func_name"
+
+
+def callee_name(call: ir.Operation) -> str:
+    """Return the name of the function that a `func.call` calls."""
+    name: str = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+    return name
+
+
+def set_callee(call: ir.Operation, name: str) -> None:
+    """Let a `func.call` call another function."""
+    call.attributes["callee"] = ir.FlatSymbolRefAttr.get(name)
+
+
+def original_function_name(function: ir.Operation) -> str:
+    """Return the name of the function of which `function` is a copy; its own if it is none."""
+    attributes = function.attributes
+    if ORIGINAL_NAME in attributes and isinstance(attributes[ORIGINAL_NAME], ir.StringAttr):
+        name: str = ir.StringAttr(attributes[ORIGINAL_NAME]).value
+        return name
+    return symbol_name(function)
+
+
+class CallGraph:
+    """The functions that have a body, and which of them each calls.
+
+    Attributes:
+      functions: the functions of the module by name, with those that have no body.
+
+    """
+
+    def __init__(self, module: IndexedModule) -> None:
+        self.functions = {symbol_name(op): op for op in module.ops(FUNCTION)}
+        self._calls: dict[str, list[ir.Operation]] = {
+            name: [] for name, op in self.functions.items() if len(op.regions[0].blocks)
+        }
+        for call in module.ops(CALL):
+            self._calls[symbol_name(_enclosing_function(call))].append(call)
+
+    def is_called(self, name: str) -> bool:
+        """Return whether a function of the module calls the one of that name."""
+        return any(callee_name(call) == name for calls in self._calls.values() for call in calls)
+
+    def calls_in(self, function: str) -> list[ir.Operation]:
+        """Return the calls in the body of a function, in the order of the text."""
+        return self._calls[function]
+
+    def post_order(self) -> list[str]:
+        """Return the functions, each after those it calls, as LLVM's `post_order` visits them.
+
+        It starts from the functions in the order of the text and follows calls likewise.
+        """
+        visited: set[str] = set()
+        order: list[str] = []
+        for root in self._calls:
+            self._visit(root, visited, order)
+        return order
+
+    def pre_order(self) -> list[str]:
+        """Return the functions, each before those it calls: the reverse of `post_order`."""
+        return self.post_order()[::-1]
+
+    def refuse_recursion(self) -> None:
+        """Raise an error, at the call, where a function calls itself, be it through others."""
+        position = {name: number for number, name in enumerate(self.post_order())}
+        for caller, calls in self._calls.items():
+            for call in calls:
+                # A call of a function that is not yet done, in a depth-first order, closes a cycle.
+                if position.get(callee_name(call), -1) >= position[caller]:
+                    raise op_error(call, f"function @{callee_name(call)} is recursive")
+
+    def _visit(self, root: str, visited: set[str], order: list[str]) -> None:
+        if root in visited:
+            return
+        visited.add(root)
+        path: list[tuple[str, Iterator[ir.Operation]]] = [(root, iter(self._calls[root]))]
+        while path:
+            name, calls = path[-1]
+            callee = self._next(calls, visited)
+            if callee is None:
+                order.append(name)
+                path.pop()
+            else:
+                visited.add(callee)
+                path.append((callee, iter(self._calls[callee])))
+
+    def _next(self, calls: Iterable[ir.Operation], visited: set[str]) -> str | None:
+        names = map(callee_name, calls)
+        return next((n for n in names if n in self._calls and n not in visited), None)
+
+
+def _enclosing_function(op: ir.Operation) -> ir.Operation:
+    parent = op.parent.operation
+    while parent.name != FUNCTION:
+        parent = parent.parent.operation
+    return parent
+
+
+def clone_function(
+    function: ir.Operation,
+    functions: dict[str, ir.Operation],
+    names: SymbolNames,
+    place: ir.InsertionPoint,
+) -> str:
+    """Clone a function and, again for each call, all that it calls; return the clone's name.
+
+    Clones remember the name of the original. `functions` has every function by name and gets
+    the clones; those of callees stand before those of their callers.
+    """
+    clone = function.clone(ip=place).operation
+    clone.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_function_name(function))
+    for call in _calls_below(clone):
+        callee = functions[callee_name(call)]
+        set_callee(call, clone_function(callee, functions, names, ir.InsertionPoint(clone)))
+    name = names.claim(symbol_name(function))
+    clone.attributes["sym_name"] = ir.StringAttr.get(name)
+    functions[name] = clone
+    return name
+
+
+def _calls_below(root: ir.Operation) -> list[ir.Operation]:
+    calls: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == CALL:
+            calls.append(op)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return calls

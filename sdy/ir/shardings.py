@@ -1,0 +1,115 @@
+"""What a module says of its values: name, type, sharding and local type of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+
+from sdy.ir.attributes import SHARDING
+from sdy.ir.indexed_module import IndexedModule
+from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.value_sharding import sharding_of
+from sdy.ir.values import function_name, operations, signature, values_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sdy.dialect.sharding import TensorSharding
+
+__all__ = ["ValueSharding", "shardings"]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSharding:
+    """What a module says of one value.
+
+    Attributes:
+      name: as printed: `%arg0`, `%0`, `%0#1`; `@main result 0` for a function's result.
+      function: the function in whose text the name stands; '' outside of functions.
+      type: the type of the whole tensor.
+      sharding: None where the module says nothing.
+      local_type: the type of the largest shard.
+
+    """
+
+    name: str
+    function: str
+    type: str
+    sharding: TensorSharding | None
+    local_type: str
+
+
+def shardings(module: ir.Module) -> tuple[ValueSharding, ...]:
+    """Return what `module` says of every argument, result and value, in the order of the text.
+
+    A function's arguments come first, then its results, then the values of its body.
+    """
+    return tuple(_Reader(module).read())
+
+
+class _Reader:
+    """Reads the shardings of one module, each distinct one once."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self._module = module
+        self._codec = IndexedModule(module).codec
+        self._state = ir.AsmState(module.operation)
+        self._types: dict[tuple[ir.Type, TensorSharding | None], tuple[str, str]] = {}
+
+    def read(self) -> Iterator[ValueSharding]:
+        for op in self._module.body.operations:
+            root = op.operation
+            if root.name == FUNCTION:
+                name = function_name(root)
+                yield from self._signature(root, name)
+            else:
+                name = ""
+                yield from self._values(root, name)
+            for inner in operations(root):
+                yield from self._values(inner, name)
+
+    def _record(
+        self, name: str, function: str, type_: ir.Type, sharding: TensorSharding | None
+    ) -> ValueSharding:
+        texts = self._types.get((type_, sharding))
+        if texts is None:
+            texts = str(type_), str(_local_type(type_, sharding))
+            self._types[type_, sharding] = texts
+        return ValueSharding(name, function, texts[0], sharding, texts[1])
+
+    def _signature(self, op: ir.Operation, name: str) -> Iterator[ValueSharding]:
+        found = self._attribute_dicts(op, "arg_attrs")
+        names = [f"%arg{i}" for i in range(len(signature(op).inputs))]
+        if len(op.regions[0].blocks):
+            names = [arg.get_name(self._state) for arg in op.regions[0].blocks[0].arguments]
+        for i, (arg, type_) in enumerate(zip(names, signature(op).inputs, strict=True)):
+            yield self._record(arg, name, type_, found.get(i))
+        found = self._attribute_dicts(op, "res_attrs")
+        for i, type_ in enumerate(signature(op).results):
+            yield self._record(f"@{name} result {i}", name, type_, found.get(i))
+
+    def _attribute_dicts(self, op: ir.Operation, key: str) -> dict[int, TensorSharding]:
+        """Return the shardings of a function's arguments or results, by position."""
+        if key not in op.attributes:
+            return {}
+        entries = enumerate(map(ir.DictAttr, ir.ArrayAttr(op.attributes[key])))
+        return {i: self._codec.sharding(d[SHARDING]) for i, d in entries if SHARDING in d}
+
+    def _values(self, op: ir.Operation, function: str) -> Iterator[ValueSharding]:
+        for value in values_of(op):
+            sharding = sharding_of(value, self._codec)
+            yield self._record(value.get_name(self._state), function, value.type, sharding)
+
+
+def _local_type(type_: ir.Type, sharding: TensorSharding | None) -> ir.Type:
+    if sharding is None or not isinstance(type_, ir.RankedTensorType):
+        return type_
+    sizes = sharding.local_shape(
+        [0 if type_.is_dynamic_dim(i) else size for i, size in enumerate(type_.shape)]
+    )
+    dynamic = ir.ShapedType.get_dynamic_size()
+    shape = [dynamic if type_.is_dynamic_dim(i) else size for i, size in enumerate(sizes)]
+    with type_.context, ir.Location.unknown():
+        return ir.RankedTensorType.get(shape, type_.element_type, type_.encoding)

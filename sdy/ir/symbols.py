@@ -1,0 +1,45 @@
+"""Names of symbols in a module: which are taken, and how a new one gets a free name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+
+if TYPE_CHECKING:
+    from sdy.ir.indexed_module import IndexedModule
+
+__all__ = ["SymbolNames", "symbol_name"]
+
+_SYMBOL = "sym_name"
+
+
+def symbol_name(op: ir.Operation) -> str:
+    """Return the name of an op that is a symbol, without the @."""
+    return ir.StringAttr(op.attributes[_SYMBOL]).value
+
+
+class SymbolNames:
+    """The names of a module's symbols; renames new ones as MLIR's `SymbolTable` does.
+
+    A name that is taken gets a suffix `_0`, `_1`, ... The counter is one for all names, so that
+    the names of two new symbols depend on their order.
+    """
+
+    def __init__(self, module: IndexedModule) -> None:
+        ops = module.module.body.operations
+        self._taken = {symbol_name(op.operation) for op in ops if _SYMBOL in op.attributes}
+        self._counter = 0
+
+    def claim(self, name: str) -> str:
+        """Return `name`, or a free name made from it, and take it."""
+        free = name
+        while free in self._taken:
+            free = f"{name}_{self._counter}"
+            self._counter += 1
+        self._taken.add(free)
+        return free
+
+    def release(self, name: str) -> None:
+        """Make the name of a symbol that is erased free again."""
+        self._taken.discard(name)

@@ -1,0 +1,84 @@
+"""The sharding of one value, wherever its kind of value keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+
+from sdy.ir.attributes import SHARDING
+from sdy.ir.data_flow import MANUAL_COMPUTATION, owning_op
+from sdy.ir.sharding_access import (
+    FUNCTION,
+    REGION_OPS,
+    SHARDING_FIELDS,
+    manual_axes,
+    shardable_value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from sdy.dialect.axes import AxisRef
+    from sdy.dialect.sharding import TensorSharding
+    from sdy.ir.attributes import AttributeCodec
+
+__all__ = ["sharding_of"]
+
+
+def sharding_of(value: ir.Value, codec: AttributeCodec) -> TensorSharding | None:
+    """Return the sharding of a value; None where it has none or cannot have one.
+
+    A target of a data-flow edge has the edge's sharding. A block argument of a `while` has the
+    sharding of the result at the same place; one of a manual computation is local: its sharding
+    has the free axes only.
+    """
+    place = shardable_value(value)
+    if place is None:
+        return None
+    op = owning_op(place)
+    if isinstance(place, ir.BlockArgument):
+        return _of_argument(op, place.arg_number, codec)
+    field = SHARDING_FIELDS.get(op.name)
+    if field is not None:
+        return codec.sharding(op.attributes[field]) if field in op.attributes else None
+    field = "out_shardings" if op.name in REGION_OPS else SHARDING
+    return _of_list(op, field, ir.OpResult(place).result_number, codec)
+
+
+def _of_argument(op: ir.Operation, number: int, codec: AttributeCodec) -> TensorSharding | None:
+    if op.name == FUNCTION:
+        return _of_function_argument(op, number, codec)
+    sharding = _of_list(op, "in_shardings", number, codec)
+    if sharding is None or op.name != MANUAL_COMPUTATION:
+        return sharding
+    return _without_axes(sharding, manual_axes(op))
+
+
+def _of_function_argument(
+    function: ir.Operation, number: int, codec: AttributeCodec
+) -> TensorSharding | None:
+    if "arg_attrs" not in function.attributes:
+        return None
+    attributes = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[number])
+    return codec.sharding(attributes[SHARDING]) if SHARDING in attributes else None
+
+
+def _of_list(
+    op: ir.Operation, field: str, number: int, codec: AttributeCodec
+) -> TensorSharding | None:
+    return codec.shardings(op.attributes[field])[number] if field in op.attributes else None
+
+
+def _without_axes(sharding: TensorSharding, names: Collection[str]) -> TensorSharding:
+    return replace(
+        sharding,
+        dimensions=tuple(replace(d, axes=_others(d.axes, names)) for d in sharding.dimensions),
+        replicated=_others(sharding.replicated, names),
+        unreduced=_others(sharding.unreduced, names),
+    )
+
+
+def _others(axes: tuple[AxisRef, ...], names: Collection[str]) -> tuple[AxisRef, ...]:
+    return tuple(axis for axis in axes if axis.name not in names)

@@ -1,0 +1,135 @@
+"""Runs the passes of a pipeline on a module, and tells instruments about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdy.dialect.errors import Error
+from sdy.ir.diagnostics import Diagnostic, DiagnosticError, verify
+from sdy.ir.indexed_module import IndexedModule
+from sdy.passes.pass_bug import PassBugError
+from sdy.passes.upstream import UpstreamPass, run_manager
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jaxlib.mlir import ir
+    from jaxlib.mlir import passmanager as mlir_passmanager
+
+    from sdy.passes.pipeline import Pipeline, Step
+
+__all__ = ["Instrument", "PassManager", "run_step"]
+
+
+class Instrument:
+    """Is told what a pass manager does. A subclass overrides what it wants to know."""
+
+    def before_pass(self, step: Step, module: ir.Module) -> None:
+        """Tell that a pass is about to run."""
+
+    def after_pass(self, step: Step, module: ir.Module) -> None:
+        """Tell that a pass has run and, if asked for, that the module was verified."""
+
+    def after_failure(self, step: Step, module: ir.Module) -> None:
+        """Tell that a pass has failed."""
+
+    def before_verifier(self) -> None:
+        """Tell that the verifier is about to run."""
+
+    def after_verifier(self) -> None:
+        """Tell that the module was found valid."""
+
+
+class PassManager:
+    """The passes of one pipeline, ready to run on modules of one context."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        context: ir.Context,
+        *,
+        verify_each: bool = False,
+        instruments: Sequence[Instrument] = (),
+    ) -> None:
+        """Make the managers of MLIR's passes; `sdy.Error` where there is no such pass.
+
+        Args:
+          pipeline: the passes.
+          context: that of the modules to come.
+          verify_each: whether to verify the module after every pass, not only at the end.
+          instruments: are told in this order before a pass, in reverse after it.
+
+        """
+        self._pipeline = pipeline
+        self._verify_each = verify_each
+        self._instruments = tuple(instruments)
+        self._managers: dict[Step, mlir_passmanager.PassManager] = {}
+        with context:
+            for step in pipeline.steps:
+                if isinstance(step.action, UpstreamPass):
+                    self._managers[step] = step.action.build(step.anchors)
+
+    def run(self, module: ir.Module) -> None:
+        """Run the passes in place. After an error the module is in no defined state.
+
+        Raises:
+          Error: where a pass cannot work on the module, or leaves an invalid one.
+
+        """
+        indexed = IndexedModule(module)
+        with module.context:
+            for step in self._pipeline.steps:
+                for instrument in self._instruments:
+                    instrument.before_pass(step, module)
+                try:
+                    self._run_step(step, indexed)
+                except Error:
+                    for instrument in self._instruments:
+                        instrument.after_failure(step, module)
+                    raise
+                for instrument in reversed(self._instruments):
+                    instrument.after_pass(step, module)
+
+    def _run_step(self, step: Step, indexed: IndexedModule) -> None:
+        run_step(step, indexed, self._managers.get(step))
+        if self._verify_each or step is self._pipeline.steps[-1]:
+            self._verify(step, indexed.module)
+
+    def _verify(self, step: Step, module: ir.Module) -> None:
+        for instrument in self._instruments:
+            instrument.before_verifier()
+        try:
+            verify(module)
+        except DiagnosticError as error:
+            culprit = f"pass '{step.name}'" if self._verify_each else "the pipeline"
+            note = Diagnostic("note", f"{culprit} has left a module that is not valid")
+            raise DiagnosticError([*error.diagnostics, note]) from None
+        for instrument in reversed(self._instruments):
+            instrument.after_verifier()
+
+
+def run_step(
+    step: Step, indexed: IndexedModule, manager: mlir_passmanager.PassManager | None = None
+) -> None:
+    """Run one pass. The context must be entered.
+
+    Args:
+      step: the pass.
+      indexed: the module.
+      manager: that of a pass of MLIR; made here where it is not given.
+
+    Raises:
+      Error: where the pass cannot work on the module; PassBugError where the pass is at fault.
+
+    """
+    if isinstance(step.action, UpstreamPass):
+        indexed.ops_changed()
+        indexed.meshes_changed()
+        run_manager(manager or step.action.build(step.anchors), indexed.module)
+        return
+    try:
+        step.action.run(indexed)
+    except Error:
+        raise
+    except Exception as error:
+        raise PassBugError.from_exception(step.name, indexed.module, error) from error

@@ -1,0 +1,102 @@
+"""The passes of this package by flag; the module of one is imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from sdy.dialect.errors import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sdy.passes.base import Pass
+
+__all__ = ["UnknownPassError", "get_pass", "pass_names"]
+
+_PASSES = {
+    "canonicalize": "sdy.passes.canonicalize.canonicalize:Canonicalize",
+    "symbol-dce": "sdy.passes.symbol_dce:SymbolDce",
+    # Import.
+    "sdy-lift-inlined-meshes": "sdy.passes.import_pipeline.lift_inlined_meshes:LiftInlinedMeshes",
+    "sdy-remove-size-one-axes": "sdy.passes.import_pipeline.remove_size_one_axes:RemoveSizeOneAxes",
+    "sdy-constant-or-scalar-splitter": (
+        "sdy.passes.import_pipeline.constant_or_scalar_splitter:ConstantOrScalarSplitter"
+    ),
+    "sdy-add-data-flow-edges": "sdy.passes.import_pipeline.add_data_flow_edges:AddDataFlowEdges",
+    "sdy-apply-sharding-constraints": (
+        "sdy.passes.import_pipeline.apply_sharding_constraints:ApplyShardingConstraints"
+    ),
+    "sdy-flatten-call-graph": "sdy.passes.import_pipeline.flatten_call_graph:FlattenCallGraph",
+    "sdy-import-func-calls": "sdy.passes.import_pipeline.import_func_calls:ImportFuncCalls",
+    "sdy-propagate-sharding-from-func-to-call": (
+        "sdy.passes.import_pipeline.propagate_sharding_from_func_to_call:"
+        "PropagateShardingFromFuncToCall"
+    ),
+    "sdy-pre-order-funcs": "sdy.passes.import_pipeline.pre_order_funcs:PreOrderFuncs",
+    "sdy-sharding-group-import": (
+        "sdy.passes.import_pipeline.sharding_group_import:ShardingGroupImport"
+    ),
+    "sdy-manual-axes-cleanup": ("sdy.passes.import_pipeline.manual_axes_cleanup:ManualAxesCleanup"),
+    "sdy-import-pipeline": "sdy.passes.import_pipeline.import_pipeline:ImportPipeline",
+    # Propagation.
+    "sdy-populate-op-sharding-rules": "sdy.passes.propagation.passes:PopulateOpShardingRules",
+    "sdy-basic-propagate": "sdy.passes.propagation.passes:BasicPropagate",
+    "sdy-aggressive-propagate": "sdy.passes.propagation.passes:AggressivePropagate",
+    "sdy-op-priority-propagate": "sdy.passes.propagation.passes:OpPriorityPropagate",
+    "sdy-user-priority-propagate": "sdy.passes.propagation.passes:UserPriorityPropagate",
+    "sdy-propagation-pipeline": ("sdy.passes.propagation.propagation_pipeline:PropagationPipeline"),
+    # Export.
+    "sdy-constant-or-scalar-merger": (
+        "sdy.passes.export_pipeline.constant_or_scalar_merger:ConstantOrScalarMerger"
+    ),
+    "sdy-sink-data-flow-edges": "sdy.passes.export_pipeline.sink_data_flow_edges:SinkDataFlowEdges",
+    "sdy-sharding-constraint-to-reshard": (
+        "sdy.passes.export_pipeline.sharding_constraint_to_reshard:ShardingConstraintToReshard"
+    ),
+    "sdy-reshard-to-collectives": (
+        "sdy.passes.export_pipeline.reshard_to_collectives:ReshardToCollectives"
+    ),
+    "sdy-close-shardings": "sdy.passes.export_pipeline.close_shardings:CloseShardings",
+    "sdy-drop-sharding-rules": "sdy.passes.export_pipeline.drop_sharding_rules:DropShardingRules",
+    "sdy-export-named-computations": (
+        "sdy.passes.export_pipeline.export_named_computations:ExportNamedComputations"
+    ),
+    "sdy-propagate-to-func-results": (
+        "sdy.passes.export_pipeline.propagate_to_func_results:PropagateToFuncResults"
+    ),
+    "sdy-unflatten-call-graph": (
+        "sdy.passes.export_pipeline.unflatten_call_graph:UnflattenCallGraph"
+    ),
+    "sdy-insert-func-call-reshards": (
+        "sdy.passes.export_pipeline.insert_func_call_reshards:InsertFuncCallReshards"
+    ),
+    "sdy-export-pipeline": "sdy.passes.export_pipeline.export_pipeline:ExportPipeline",
+    # GSPMD.
+    "sdy-to-gspmd": "sdy.passes.gspmd.to_gspmd:ToGspmd",
+}
+
+
+class UnknownPassError(Error):
+    """No pass of this package has the name, nor one of MLIR."""
+
+    def __init__(self, name: str, also: Iterable[str] = ()) -> None:
+        """Take the name, and what it may be a slip of besides the passes here."""
+        from sdy.passes.suggestion import did_you_mean
+
+        super().__init__(f"unknown pass '{name}'{did_you_mean(name, [*_PASSES, *also])}")
+        self.name = name
+
+
+def pass_names() -> tuple[str, ...]:
+    """Return the flags of all passes."""
+    return tuple(_PASSES)
+
+
+def get_pass(name: str) -> type[Pass]:
+    """Return the class of the pass with that flag; UnknownPassError where there is none."""
+    place = _PASSES.get(name)
+    if place is None:
+        raise UnknownPassError(name)
+    module, _, cls = place.partition(":")
+    return cast("type[Pass]", getattr(import_module(module), cls))

@@ -1,0 +1,56 @@
+"""MLIR's `symbol-dce`, run only where it has something to erase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from sdy.ir.call_graph import CallGraph, callee_name
+from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.symbols import symbol_name
+from sdy.passes.base import Pass
+from sdy.passes.upstream import run_upstream
+
+if TYPE_CHECKING:
+    from jaxlib.mlir import ir
+
+    from sdy.ir.indexed_module import IndexedModule
+
+__all__ = ["SymbolDce"]
+
+_VISIBILITY = "sym_visibility"
+_MODULE = "builtin.module"
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolDce(Pass):
+    """Erases private symbols, such as functions, that nothing public uses."""
+
+    name: ClassVar[str] = "symbol-dce"
+
+    def run(self, module: IndexedModule) -> None:
+        """Erase the symbols in place."""
+        ops = [op.operation for op in module.module.body.operations]
+        hidden = [op for op in ops if _VISIBILITY in op.attributes]
+        if any(op.name == _MODULE for op in ops) or not _are_all_called(hidden, module):
+            run_upstream(module.module, self.name)
+            module.ops_changed()
+            module.meshes_changed()
+
+
+def _are_all_called(hidden: list[ir.Operation], module: IndexedModule) -> bool:
+    """Return whether all are functions that calls in public functions reach."""
+    if not hidden:
+        return True
+    if any(op.name != FUNCTION for op in hidden):
+        return False
+    graph = CallGraph(module)
+    names = {symbol_name(op) for op in hidden}
+    pending = [name for name in graph.functions if name not in names]
+    reached: set[str] = set(pending)
+    while pending:
+        callees = map(callee_name, graph.calls_in(pending.pop()))
+        new = [name for name in dict.fromkeys(callees) if name not in reached]
+        reached.update(new)
+        pending.extend(new)
+    return names <= reached

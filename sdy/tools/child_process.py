@@ -1,0 +1,76 @@
+"""Work in a child process: whatever MLIR does to the child, the parent lives to say so."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["limited_cpu_time", "run_in_child"]
+
+_STACK_SIZES = (1 << 30, 1 << 28, 1 << 26)
+
+
+def run_in_child(work: Callable[[], int]) -> int:
+    """Return the exit status of `work`, done in a forked child on a thread with a big stack.
+
+    A child that a signal kills gives the negative number of the signal.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            status = _on_big_stack(work)
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(_wait(child))
+
+
+def _wait(child: int) -> int:
+    """Return the wait status of the child; an interrupt ends it, too."""
+    try:
+        return os.waitpid(child, 0)[1]
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+
+
+def _on_big_stack(work: Callable[[], int]) -> int:
+    """Return the result of `work`: MLIR recurses as deep as its input is nested."""
+    status = [1]
+
+    def run() -> None:
+        status[0] = work()
+
+    for size in _STACK_SIZES:
+        threading.stack_size(size)
+        thread = threading.Thread(target=run)
+        try:
+            thread.start()
+        except RuntimeError:
+            continue
+        thread.join()
+        return status[0]
+    return work()
+
+
+@contextmanager
+def limited_cpu_time(seconds: float) -> Iterator[None]:
+    """Let SIGVTALRM kill the process where the block computes for longer."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)

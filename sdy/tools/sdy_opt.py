@@ -1,0 +1,124 @@
+"""`sdy-opt`: mlir-opt for StableHLO programs with shardings."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from sdy.dialect.errors import Error
+from sdy.tools.child_process import run_in_child
+from sdy.tools.flags import parse_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sdy.tools.flags import Options
+
+__all__ = ["main"]
+
+_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (default: the process's); return its exit status.
+
+    The work is done in a child process, because input can make MLIR crash. Files are written
+    under other names first and get theirs when all went well.
+    """
+    try:
+        options = parse_arguments(list(sys.argv[1:] if argv is None else argv))
+        if options.asks_about_command:
+            print(_answer(options), end="", flush=True)
+            return 0
+        _check_destination(options.o)
+        _check_destination(options.pass_pipeline_crash_reproducer or "-")
+    except Error as error:
+        return _fail(str(error))
+    except BrokenPipeError:
+        return 1
+    try:
+        return _run(options)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _answer(options: Options) -> str:
+    """Return what was asked about the command itself."""
+    from sdy.tools.help_text import help_text, pass_list, version_text
+
+    if options.help:
+        return help_text()
+    return version_text() if options.version else pass_list()
+
+
+def _check_destination(path: str) -> None:
+    """Raise an error where a file cannot be put there, before any work is done."""
+    if path == "-":
+        return
+    if os.path.isdir(path):
+        raise Error(f"cannot write '{path}': it is a directory")
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise Error(f"cannot write '{path}': there is no directory '{folder}'")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise Error(f"cannot write '{path}': permission denied")
+
+
+def _run(options: Options) -> int:
+    output = _interim(options.o)
+    reproducer = options.pass_pipeline_crash_reproducer
+    interim_reproducer = reproducer and f"{reproducer}.{os.getpid()}.tmp"
+
+    def work() -> int:
+        try:
+            from sdy.tools.opt_session import Session
+
+            return Session(options, output, interim_reproducer).run()
+        except BrokenPipeError:
+            return 1
+        except Exception as error:
+            return _fail(f"internal error: {type(error).__name__}: {error}")
+
+    try:
+        status = run_in_child(work)
+        if status < 0:
+            status = _report_signal(options.input, -status)
+        if status == 0 and output != options.o:
+            os.replace(output, options.o)
+        if reproducer and interim_reproducer and os.path.exists(interim_reproducer):
+            os.replace(interim_reproducer, reproducer)
+    except OSError as error:
+        status = _fail(f"cannot write '{error.filename}': {error.strerror}")
+    finally:
+        if output != options.o and os.path.exists(output):
+            os.unlink(output)
+    return status
+
+
+def _interim(path: str) -> str:
+    """Return the name under which an output is written; its own where it is no regular file."""
+    if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
+        return path
+    return f"{os.path.realpath(path)}.{os.getpid()}.tmp"
+
+
+def _report_signal(source: str, number: int) -> int:
+    name = "<stdin>" if source == "-" else source
+    if number == signal.SIGVTALRM:
+        what = "MLIR came to no end in reading this: the input is corrupt"
+    else:
+        cause = f"{signal.Signals(number).name} ({signal.strsignal(number)})"
+        what = f"MLIR was killed by {cause}: the input may be corrupt"
+    print(f"{name}: error: {what}", file=sys.stderr)
+    return 1
+
+
+def _fail(message: str) -> int:
+    print(f"sdy-opt: error: {message}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
