@@ -182,7 +182,12 @@ class Engine:
         `source` is the op whose step it was. It is not put there, and nothing is where it is
         nobody's.
         """
-        states, active, position, waiting = self._states, self._active, self._position, self._waiting
+        states, active, waiting, position = (
+            self._states,
+            self._active,
+            self._waiting,
+            self._position,
+        )
         for op in ops:
             if states[op] != _STALE:
                 states[op] = _STALE

@@ -79,7 +79,7 @@ class Graph:
         return dict.__getitem__(self._ids, value) if value in self._ids else self._add(value)
 
     def _add(self, value: ir.Value) -> int:
-        """Number a block argument that nothing uses."""
+        """Give a number to a block argument that nothing uses."""
         number = self._ids[value]
         self.types.append(value.type)
         self.producers.append(-1)

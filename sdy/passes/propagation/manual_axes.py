@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from sdy.dialect.sharding import TensorSharding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Set
+    from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
     from sdy.dialect.axes import AxisRef
 
@@ -21,20 +22,20 @@ __all__ = ["add_free_axes", "erase_free_axes", "erase_manual_axes"]
 Axes = tuple["AxisRef", ...]
 
 
-def erase_manual_axes(sharding: TensorSharding, manual_axes: Set[str]) -> TensorSharding:
+def erase_manual_axes(sharding: TensorSharding, manual_axes: AbstractSet[str]) -> TensorSharding:
     """Return `sharding` as the body sees it."""
     if not manual_axes:
         return sharding
     return _map_axes(sharding, manual_axes, lambda axes, first_free: axes[first_free:])
 
 
-def erase_free_axes(sharding: TensorSharding, manual_axes: Set[str]) -> TensorSharding:
+def erase_free_axes(sharding: TensorSharding, manual_axes: AbstractSet[str]) -> TensorSharding:
     """Return `sharding` with the manual axes of its dimensions alone."""
     return _map_axes(sharding, manual_axes, lambda axes, first_free: axes[:first_free])
 
 
 def add_free_axes(
-    outer: TensorSharding, inner: TensorSharding, manual_axes: Set[str]
+    outer: TensorSharding, inner: TensorSharding, manual_axes: AbstractSet[str]
 ) -> TensorSharding:
     """Return `outer` with its free axes replaced by those of `inner`.
 
@@ -49,7 +50,7 @@ def add_free_axes(
 
 
 def _map_axes(
-    sharding: TensorSharding, manual_axes: Set[str], change: Callable[[Axes, int], Axes]
+    sharding: TensorSharding, manual_axes: AbstractSet[str], change: Callable[[Axes, int], Axes]
 ) -> TensorSharding:
     def first_free(axes: Axes) -> int:
         is_free = (index for index, axis in enumerate(axes) if axis.name not in manual_axes)

@@ -133,7 +133,7 @@ class OpClasses:
             self.with_own_rule.append(op)
             key.append(attributes[SHARDING_RULE])
         elif entry := RULES.get(name):
-            key += [attributes[a] if a in attributes else None for a in entry.reads]
+            key += [attributes.get(a, None) for a in entry.reads]
             if entry.beyond is not None:
                 key.append(entry.beyond(handle))
         packed = tuple(key)

@@ -9,8 +9,8 @@ from sdy.dialect.errors import Error
 from sdy.ir.attributes import SHARDING_RULE, rule_attribute
 from sdy.passes.base import Pass, option
 from sdy.passes.propagation.op_priorities import OP_PRIORITIES
-from sdy.passes.propagation.schedule import Schedule, propagate_shardings
 from sdy.passes.propagation.rules.registry import RULES
+from sdy.passes.propagation.schedule import Schedule, propagate_shardings
 from sdy.passes.propagation.strategies import Strategy
 from sdy.passes.propagation.unknown_ops import warn_of_unknown_ops
 

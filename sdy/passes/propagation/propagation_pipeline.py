@@ -1,23 +1,59 @@
-"""The pass `sdy-propagation-pipeline`."""
+"""Propagation of a module from end to end."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from sdy.passes.base import Pass
+from sdy.passes.base import option
+from sdy.passes.export_pipeline.export_pipeline import ExportPipeline
+from sdy.passes.import_pipeline.import_pipeline import ImportPipeline
+from sdy.passes.pass_pipeline import PassPipeline
 
 if TYPE_CHECKING:
-    from sdy.ir.indexed_module import IndexedModule
+    from collections.abc import Iterator
 
 __all__ = ["PropagationPipeline"]
 
 
 @dataclass(frozen=True, slots=True)
-class PropagationPipeline(Pass):
-    """Run the import passes, propagation and the export passes."""
+class PropagationPipeline(PassPipeline):
+    """Runs the import passes, propagation, and the export passes.
+
+    Each call is propagated through on its own: before, it becomes a named computation with a
+    body of its own; after, calls whose bodies are sharded alike share a function again.
+    """
 
     name: ClassVar[str] = "sdy-propagation-pipeline"
+    dedup_functions_fully: bool = option(
+        False, "Whether all calls of a function share one copy of it, however they are sharded."
+    )
 
-    def run(self, module: IndexedModule) -> None:
-        """Run the pass."""
+    def text(self) -> str:
+        """Return the passes in their order."""
+        return ",".join(self._passes())
+
+    def _passes(self) -> Iterator[str]:
+        yield ImportPipeline(dedup_functions_fully=self.dedup_functions_fully).text()
+        if self.dedup_functions_fully:
+            yield "sdy-add-func-data-flow-edges"
+        else:
+            yield "sdy-flatten-call-graph"
+            yield "symbol-dce"
+            yield "sdy-import-func-calls"
+            yield "symbol-dce"
+            yield "sdy-apply-sharding-constraints"
+            yield "sdy-sharding-group-import"
+        yield "sdy-pre-order-funcs"
+        # The export passes read the rules that propagation leaves on ops, and drop them.
+        yield "sdy-user-priority-propagate{keep-sharding-rules=true}"
+        if self.dedup_functions_fully:
+            yield "sdy-propagate-to-func-results"
+            yield "sdy-sink-func-data-flow-edges"
+        else:
+            yield "sdy-export-named-computations"
+            yield "sdy-propagate-to-func-results"
+        yield "sdy-unflatten-call-graph"
+        yield "symbol-dce"
+        yield "sdy-insert-func-call-reshards"
+        yield ExportPipeline().text()

@@ -5,29 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxlib.mlir import ir
-
 from sdy.dialect.errors import Error
 from sdy.ir.attributes import SHARDING_RULE, rule_attribute
+from sdy.passes.propagation.calls import FUNCTION, symbol_name
 from sdy.passes.propagation.engine import ALL_OPS, Engine
 from sdy.passes.propagation.graph import Graph
-from sdy.passes.propagation.calls import FUNCTION, symbol_name
 from sdy.passes.propagation.sharding_groups import (
     constrain_conflicting_groups,
     group_of_value,
-    share_within_groups,
+    shared_within_groups,
     value_groups,
 )
 from sdy.passes.propagation.steps import Round
-from sdy.passes.propagation.strategies import Strategy
 from sdy.passes.propagation.unknown_ops import warn_of_unknown_ops
 from sdy.passes.propagation.user_priorities import user_priority_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from jaxlib.mlir import ir
+
     from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.ir.indexed_module import IndexedModule
+    from sdy.passes.propagation.strategies import Strategy
 
 __all__ = ["Schedule", "propagate_shardings"]
 
@@ -82,7 +82,8 @@ def _make_engine(module: IndexedModule, schedule: Schedule) -> Engine:
             conservative=schedule.conservative,
         )
         if not constrain_conflicting_groups(engine.tensors, groups, module.codec):
-            share_within_groups(engine.tensors, groups)
+            for tensor, sharding in shared_within_groups(engine.tensors, groups):
+                engine.reassign(tensor, sharding)
             return engine
         module.ops_changed()
 

@@ -13,13 +13,13 @@ from sdy.ir.diagnostics import warn
 from sdy.passes.propagation.tensors import NO_SHARDING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sdy.ir.attributes import AttributeCodec
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.tensors import Tensors
 
-__all__ = ["constrain_conflicting_groups", "group_of_value", "share_within_groups", "value_groups"]
+__all__ = ["constrain_conflicting_groups", "group_of_value", "shared_within_groups", "value_groups"]
 
 _GROUP = "sdy.sharding_group"
 
@@ -54,14 +54,19 @@ def _says_something(sharding: TensorSharding | None) -> bool:
     return sharding is not None and any(d.axes or d.is_closed for d in sharding.dimensions)
 
 
-def share_within_groups(tensors: Tensors, groups: dict[int, tuple[int, ...]]) -> None:
-    """Give the members of each group the sharding that one of them has."""
+def shared_within_groups(
+    tensors: Tensors, groups: dict[int, tuple[int, ...]]
+) -> Iterator[tuple[int, TensorSharding]]:
+    """Yield the members of groups that get the sharding of another member, with that sharding."""
     for values in groups.values():
         numbers = _distinct_shardings(tensors, values)
-        if len(values) > 1 and len(numbers) == 1:
-            for value in values:
-                if tensors.shardings[tensors.of_value[value]] != numbers[0]:
-                    tensors.assign(tensors.of_value[value], numbers[0])
+        sharding = tensors.interner.sharding(numbers[0]) if len(numbers) == 1 else None
+        if sharding is None:
+            continue
+        for value in values:
+            tensor = tensors.of_value[value]
+            if tensors.shardings[tensor] != numbers[0]:
+                yield tensor, sharding
 
 
 def constrain_conflicting_groups(
