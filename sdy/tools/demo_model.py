@@ -64,7 +64,7 @@ class Size:
 
 
 def _norm(x: jax.Array, scale: jax.Array) -> jax.Array:
-    variance = jnp.mean(jnp.square(x), axis=-1, keepdims=True)
+    variance = jnp.mean(x * x, axis=-1, keepdims=True)
     return x * jax.lax.rsqrt(variance + _EPSILON) * scale
 
 

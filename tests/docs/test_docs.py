@@ -9,6 +9,7 @@ Python block before it prints. Other blocks are shown, not run.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import os
 import re
@@ -96,3 +97,12 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_wrong_output_is_noticed() -> None:
     assert matches("a ... c", "a b c")
     assert not matches("a c", "a b c")
+
+
+def test_the_page_of_passes_is_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("write_passes", ROOT / "docs/write_passes.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PAGE.read_text(encoding="utf-8") == module.page(), "run docs/write_passes.py"
