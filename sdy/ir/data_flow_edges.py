@@ -26,7 +26,8 @@ __all__ = [
 
 def block_argument_edge_owners(op: ir.Operation) -> Sequence[ir.Value]:
     """Return the arguments of the body of a manual or named computation."""
-    return op.regions[0].blocks[0].arguments
+    arguments: Sequence[ir.Value] = op.regions[0].blocks[0].arguments
+    return arguments
 
 
 def insertion_point_after(value: ir.Value) -> ir.InsertionPoint:

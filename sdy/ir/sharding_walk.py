@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sdy.ir.attributes import AttributeCodec
     from sdy.ir.indexed_module import IndexedModule
 
-__all__ = ["transform_shardings"]
+__all__ = ["transform_shardings", "transform_signature"]
 
 
 def transform_shardings(
@@ -38,6 +38,15 @@ def transform_shardings(
     else:
         for name, ops in module.ops_by_name.items():
             walker.visit(name, ops)
+
+
+def transform_signature(
+    function: ir.Operation,
+    transform: Callable[[TensorSharding], TensorSharding],
+    codec: AttributeCodec,
+) -> None:
+    """Replace every sharding of an argument or result of a function by `transform` of it."""
+    _Walker(codec, transform).visit(FUNCTION, (function,))
 
 
 class _Walker:

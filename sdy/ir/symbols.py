@@ -16,7 +16,8 @@ _SYMBOL = "sym_name"
 
 def symbol_name(op: ir.Operation) -> str:
     """Return the name of an op that is a symbol, without the @."""
-    return ir.StringAttr(op.attributes[_SYMBOL]).value
+    name: str = ir.StringAttr(op.attributes[_SYMBOL]).value
+    return name
 
 
 class SymbolNames:

@@ -17,6 +17,7 @@ __all__ = ["UnknownPassError", "get_pass", "pass_names"]
 _PASSES = {
     "canonicalize": "sdy.passes.canonicalize.canonicalize:Canonicalize",
     "symbol-dce": "sdy.passes.symbol_dce:SymbolDce",
+    "sdy-save-module": "sdy.passes.save_module:SaveModule",
     # Import.
     "sdy-lift-inlined-meshes": "sdy.passes.import_pipeline.lift_inlined_meshes:LiftInlinedMeshes",
     "sdy-remove-size-one-axes": "sdy.passes.import_pipeline.remove_size_one_axes:RemoveSizeOneAxes",
@@ -38,6 +39,13 @@ _PASSES = {
         "sdy.passes.import_pipeline.sharding_group_import:ShardingGroupImport"
     ),
     "sdy-manual-axes-cleanup": ("sdy.passes.import_pipeline.manual_axes_cleanup:ManualAxesCleanup"),
+    "sdy-inline-meshes": "sdy.passes.import_pipeline.inline_meshes:InlineMeshes",
+    "sdy-add-func-data-flow-edges": (
+        "sdy.passes.import_pipeline.add_func_data_flow_edges:AddFuncDataFlowEdges"
+    ),
+    "sdy-explicit-gather-scatter-batching": (
+        "sdy.passes.import_pipeline.explicit_gather_scatter_batching:ExplicitGatherScatterBatching"
+    ),
     "sdy-import-pipeline": "sdy.passes.import_pipeline.import_pipeline:ImportPipeline",
     # Propagation.
     "sdy-populate-op-sharding-rules": "sdy.passes.propagation.passes:PopulateOpShardingRules",
@@ -70,6 +78,26 @@ _PASSES = {
     ),
     "sdy-insert-func-call-reshards": (
         "sdy.passes.export_pipeline.insert_func_call_reshards:InsertFuncCallReshards"
+    ),
+    "sdy-sink-func-data-flow-edges": (
+        "sdy.passes.export_pipeline.sink_func_data_flow_edges:SinkFuncDataFlowEdges"
+    ),
+    "sdy-remove-sharding-groups": (
+        "sdy.passes.export_pipeline.remove_sharding_groups:RemoveShardingGroups"
+    ),
+    "sdy-drop-sharding-and-mesh": (
+        "sdy.passes.export_pipeline.drop_sharding_and_mesh:DropShardingAndMesh"
+    ),
+    "sdy-remove-propagation-debug-info": (
+        "sdy.passes.export_pipeline.remove_propagation_debug_info:RemovePropagationDebugInfo"
+    ),
+    "sdy-remove-sub-axes-in-input-output-shardings": (
+        "sdy.passes.export_pipeline.remove_sub_axes_in_input_output_shardings:"
+        "RemoveSubAxesInInputOutputShardings"
+    ),
+    "sdy-update-non-divisible-input-output-shardings": (
+        "sdy.passes.export_pipeline.update_non_divisible_input_output_shardings:"
+        "UpdateNonDivisibleInputOutputShardings"
     ),
     "sdy-export-pipeline": "sdy.passes.export_pipeline.export_pipeline:ExportPipeline",
     # GSPMD.

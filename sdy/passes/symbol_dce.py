@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from jaxlib.mlir import ir
+
 from sdy.ir.call_graph import CallGraph, callee_name
 from sdy.ir.sharding_access import FUNCTION
 from sdy.ir.symbols import symbol_name
@@ -12,8 +14,6 @@ from sdy.passes.base import Pass
 from sdy.passes.upstream import run_upstream
 
 if TYPE_CHECKING:
-    from jaxlib.mlir import ir
-
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["SymbolDce"]
@@ -30,12 +30,19 @@ class SymbolDce(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Erase the symbols in place."""
-        ops = [op.operation for op in module.module.body.operations]
-        hidden = [op for op in ops if _VISIBILITY in op.attributes]
-        if any(op.name == _MODULE for op in ops) or not _are_all_called(hidden, module):
+        body = module.module.body.operations
+        ops = [op.operation for op in body]
+        has_modules = any(op.name == _MODULE for op in ops)
+        if has_modules or not _are_all_called([op for op in ops if _is_hidden(op)], module):
             run_upstream(module.module, self.name)
-            module.ops_changed()
-            module.meshes_changed()
+            if has_modules or len(body) != len(ops):
+                module.ops_changed()
+                module.meshes_changed()
+
+
+def _is_hidden(op: ir.Operation) -> bool:
+    visibility = op.attributes.get(_VISIBILITY)
+    return visibility is not None and ir.StringAttr(visibility).value != "public"
 
 
 def _are_all_called(hidden: list[ir.Operation], module: IndexedModule) -> bool:

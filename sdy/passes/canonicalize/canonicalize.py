@@ -13,6 +13,8 @@ from sdy.passes.canonicalize.patterns import PATTERNS
 from sdy.passes.upstream import run_upstream
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sdy.ir.indexed_module import IndexedModule
     from sdy.passes.canonicalize.driver import Pattern
 
@@ -70,7 +72,10 @@ class Canonicalize(Pass):
             for it.
 
         """
-        patterns = [pattern for pattern in PATTERNS if self._selects(pattern)]
+        self.run_with(module, [pattern for pattern in PATTERNS if self._selects(pattern)])
+
+    def run_with(self, module: IndexedModule, patterns: Sequence[Pattern]) -> None:
+        """Canonicalize all of `module` with these patterns in place of those for sdy ops."""
         options = self._upstream_options(module)
         if not any(pattern.op_name in module.ops_by_name for pattern in patterns):
             _run_upstream(module, self._upstream_limits() | options)

@@ -127,6 +127,10 @@ class Rewriter:
         self._queue(op)
         return op.result
 
+    def created(self, op: ir.Operation) -> None:
+        """Tell of an op that a pattern has created without the rewriter."""
+        self._queue(op)
+
     def clone(self, op: ir.Operation, operand: ir.Value, *, at: ir.InsertionPoint) -> ir.Value:
         """Return the result of a copy of a unary op, applied to `operand`."""
         copy = op.clone(ip=at).operation

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from sdy.dialect.axes import (
     AxisRef,
     axes_size,
+    axes_without,
     greatest_common_prefix,
     join_axes,
     merge_adjacent_axes,
@@ -136,6 +137,15 @@ def test_the_greatest_common_prefix_of_lists_is_a_prefix_of_both(
     for axes in (first, second):
         assert digits_in_order(prefix) == digits_in_order(axes)[:length]
     assert greatest_common_prefix(first, first) == tuple(first)
+
+
+@given(st.lists(binary_axes, max_size=3), st.lists(binary_axes, max_size=3))
+def test_axes_without_others_have_the_digits_that_those_lack(
+    axes: list[AxisRef], others: list[AxisRef]
+) -> None:
+    taken = set(digits_in_order(others))
+    expected = [digit for digit in digits_in_order(axes) if digit not in taken]
+    assert digits_in_order(axes_without(axes, others, BINARY)) == expected
 
 
 def test_the_order_of_axes() -> None:

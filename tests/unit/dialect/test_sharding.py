@@ -135,6 +135,18 @@ def test_a_dimension_of_size_one_hides_how_it_is_split_only_where_shards_agree()
     assert parsed('[{"x"}]').is_equivalent(parsed("[{}]"), (0,))
 
 
+def test_splitting_alike_is_about_the_axes_of_dimensions_on_one_mesh() -> None:
+    split = parsed('[{"x"}]')
+    assert split.splits_alike(parsed('[{"x", ?}p1], replicated={"y"}'))
+    assert not split.splits_alike(parsed('[{"y"}]'))
+    assert not split.splits_alike(parsed('[{"x"}]', Mesh({"x": 2}, name="other")))
+    assert not split.splits_alike(None)
+    whole = parsed("[{}]")
+    assert whole.splits_alike(None)
+    assert whole.splits_alike(parsed("[{?}]", Mesh({"x": 2}, name="other")))
+    assert not whole.splits_alike(split)
+
+
 def test_opening_and_closing() -> None:
     sharding = parsed('[{"x", ?}p1, {}], replicated={"y"}')
     assert str(sharding.closed()) == 'sharding<@m, [{"x"}p1, {}]>'

@@ -1,0 +1,41 @@
+"""Takes attributes away from all ops, function arguments and function results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+
+from sdy.ir.sharding_access import FUNCTION
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from sdy.ir.indexed_module import IndexedModule
+
+__all__ = ["remove_attributes", "remove_signature_attributes"]
+
+_SIGNATURE_FIELDS = ("arg_attrs", "res_attrs")
+
+
+def remove_attributes(ops: Iterable[ir.Operation], names: Collection[str]) -> None:
+    """Take the attributes of those names away from ops."""
+    for op in ops:
+        attributes = op.attributes
+        for name in names:
+            if name in attributes:
+                del attributes[name]
+
+
+def remove_signature_attributes(module: IndexedModule, names: Collection[str]) -> None:
+    """Take the attributes of those names away from arguments and results of functions."""
+    for function in module.ops(FUNCTION):
+        for field in _SIGNATURE_FIELDS:
+            if field in function.attributes:
+                entries = map(ir.DictAttr, ir.ArrayAttr(function.attributes[field]))
+                kept = [_without(entry, names) for entry in entries]
+                function.attributes[field] = ir.ArrayAttr.get(kept)
+
+
+def _without(entry: ir.DictAttr, names: Collection[str]) -> ir.DictAttr:
+    return ir.DictAttr.get({named.name: named.attr for named in entry if named.name not in names})

@@ -1,0 +1,45 @@
+"""Constants whose value Python may be unable to read.
+
+jaxlib has no Python class for dense elements of complex type: reading such an attribute raises
+TypeError. Those ops go through their text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jaxlib.mlir import ir
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+__all__ = ["attributes_key", "copy_constant_as"]
+
+
+def copy_constant_as(name: str, op: ir.Operation) -> ir.Operation:
+    """Create an op of that name with the type and all attributes of a constant, before it."""
+    place = ir.InsertionPoint(op)
+    try:
+        attributes = dict(op.attributes)
+    except TypeError:
+        text = _text(op, with_location=True).replace(f'"{op.name}"', f'"{name}"', 1)
+        copy = ir.Operation.parse(text).operation
+        place.insert(copy)
+        return copy
+    types = [op.result.type]
+    return ir.Operation.create(name, types, attributes=attributes, loc=op.location, ip=place)
+
+
+def attributes_key(op: ir.Operation) -> Hashable:
+    """Return what is equal for two constants of one name just if all their attributes are."""
+    try:
+        return tuple(op.attributes.items())
+    except TypeError:
+        return _text(op, with_location=False).partition("=")[2]
+
+
+def _text(op: ir.Operation, *, with_location: bool) -> str:
+    asm = op.get_asm(
+        print_generic_op_form=True, use_local_scope=True, enable_debug_info=with_location
+    )
+    return str(asm)

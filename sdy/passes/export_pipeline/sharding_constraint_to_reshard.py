@@ -1,0 +1,60 @@
+"""Turns sharding constraints into reshards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from jaxlib.mlir import ir
+
+from sdy.ir.dialect_conversion import renew_operands
+from sdy.passes.base import Pass
+
+if TYPE_CHECKING:
+    from sdy.ir.indexed_module import IndexedModule
+
+__all__ = ["ShardingConstraintToReshard"]
+
+_CONSTRAINT = "sdy.sharding_constraint"
+_RESHARD = "sdy.reshard"
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingConstraintToReshard(Pass):
+    """Converts every `sdy.sharding_constraint` into an `sdy.reshard`.
+
+    A constraint is a wish before propagation; after it, a place where a tensor changes its
+    sharding.
+    """
+
+    name: ClassVar[str] = "sdy-sharding-constraint-to-reshard"
+    anchor: ClassVar[str] = "func.func"
+
+    def run(self, module: IndexedModule) -> None:
+        """Convert the constraints in place."""
+        reshards: dict[ir.Operation, ir.Operation] = {}
+        resharded: dict[ir.Value, ir.Value] = {}
+        # Where there is no constraint, too, the order of uses becomes that of a conversion.
+        for name, op in module.in_order:
+            if name == _RESHARD:
+                continue
+            operands = renew_operands(op)
+            if name == _CONSTRAINT:
+                reshards[op] = _reshard(op, resharded.get(operands[0], operands[0]))
+                resharded[op.result] = reshards[op].result
+        for old, new in resharded.items():
+            old.replace_all_uses_with(new)
+        module.replace_ops({old: (new,) for old, new in reshards.items()})
+        for op in reversed(reshards):
+            op.erase()
+
+
+def _reshard(constraint: ir.Operation, operand: ir.Value) -> ir.Operation:
+    return ir.Operation.create(
+        _RESHARD,
+        results=[constraint.result.type],
+        operands=[operand],
+        attributes=dict(constraint.attributes),
+        loc=constraint.location,
+        ip=ir.InsertionPoint(constraint),
+    )

@@ -1,0 +1,68 @@
+"""Marks where values pass between functions, so that their sharding has a place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from jaxlib.mlir import ir
+
+from sdy.ir.attributes import SHARDING
+from sdy.ir.call_graph import CALL
+from sdy.ir.data_flow_edges import insertion_point_after
+from sdy.ir.main_function import main_function
+from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.types import is_static_shaped
+from sdy.ir.value_sharding import sharding_of
+from sdy.passes.base import Pass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sdy.ir.attributes import AttributeCodec
+    from sdy.ir.indexed_module import IndexedModule
+
+__all__ = ["AddFuncDataFlowEdges"]
+
+_EDGE = "sdy.func_data_flow_edge"
+
+
+@dataclass(frozen=True, slots=True)
+class AddFuncDataFlowEdges(Pass):
+    """Inserts an `sdy.func_data_flow_edge` for arguments of functions and results of calls.
+
+    Arguments of the main function get none: it is the one named main, or the only one. The edge
+    takes the sharding of its value and replaces it in all uses.
+    """
+
+    name: ClassVar[str] = "sdy-add-func-data-flow-edges"
+
+    def run(self, module: IndexedModule) -> None:
+        """Insert the edges in place; an error where no function is the main one."""
+        main = main_function(module)
+        for function in module.ops(FUNCTION):
+            body = function.regions[0]
+            if function != main and len(body.blocks):
+                arguments = body.blocks[0].arguments
+                _add_edges(arguments, function.location, module.codec)
+        for call in module.ops(CALL):
+            _add_edges(call.results, call.location, module.codec)
+        module.ops_changed(_EDGE)
+
+
+def _add_edges(values: Sequence[ir.Value], location: ir.Location, codec: AttributeCodec) -> None:
+    # The last first, each right behind what defines its value: so they stand in order.
+    for value in reversed(list(values)):
+        if is_static_shaped(value.type):
+            sharding = sharding_of(value, codec)
+            edge = ir.Operation.create(
+                _EDGE,
+                results=[value.type],
+                operands=[value],
+                attributes={}
+                if sharding is None
+                else {SHARDING: codec.list_attribute((sharding,))},
+                loc=location,
+                ip=insertion_point_after(value),
+            )
+            value.replace_all_uses_except(edge.result, edge)

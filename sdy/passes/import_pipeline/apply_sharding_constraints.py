@@ -1,0 +1,232 @@
+"""Lets sharding constraints dictate the sharding of what they constrain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from jaxlib.mlir import ir
+
+from sdy.dialect.sharding import TensorSharding
+from sdy.ir.attributes import SHARDING_RULE, rule_attribute
+from sdy.ir.data_flow import (
+    DATA_FLOW_EDGE,
+    MANUAL_COMPUTATION,
+    edge_on,
+    edge_owner_of_target,
+    owning_op,
+)
+from sdy.ir.data_flow_edges import insertion_point_after
+from sdy.ir.sharding_access import set_sharding_of, shardable_value
+from sdy.ir.types import rank
+from sdy.ir.value_sharding import sharding_of
+from sdy.passes.base import Pass
+from sdy.passes.propagation.rules.builder import pointwise_rule
+
+if TYPE_CHECKING:
+    from sdy.ir.attributes import AttributeCodec
+    from sdy.ir.indexed_module import IndexedModule
+
+__all__ = ["ApplyShardingConstraints"]
+
+_CONSTRAINT = "sdy.sharding_constraint"
+_CONSTRAINING = frozenset({_CONSTRAINT, MANUAL_COMPUTATION})
+_RETURN = "func.return"
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyShardingConstraints(Pass):
+    """Copies the sharding of a constraint to its input where it dictates that.
+
+    It does where the input has no sharding, the constraint is closed in every dimension, and no
+    other constraint or manual computation asks for another sharding of the same input. The
+    `in_shardings` of a manual computation are constraints too. An input that is the target of a
+    data-flow edge is left as it is, since other targets would get the sharding too: its users
+    use the constraint's result instead.
+
+    Where constraints follow each other in a chain, and nothing else constrains the input of the
+    chain, the later users of that input, in the same block, use the result of the chain; a
+    `func.return` does not.
+    """
+
+    name: ClassVar[str] = "sdy-apply-sharding-constraints"
+
+    def run(self, module: IndexedModule) -> None:
+        """Apply the constraints in place."""
+        has_changed = False
+        for op in _constraining_ops(module):
+            if op.name == _CONSTRAINT:
+                _redirect_to_tail(op, module.codec)
+                has_changed |= _apply_constraint(op, module.codec)
+            else:
+                has_changed |= _apply_in_shardings(op, module.codec)
+        if has_changed:
+            module.ops_changed(_CONSTRAINT)
+
+
+def _constraining_ops(module: IndexedModule) -> list[ir.Operation]:
+    """Return constraints and manual computations, those in the body of one before it."""
+    if not module.ops(MANUAL_COMPUTATION):
+        return module.ops(_CONSTRAINT)
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in _CONSTRAINING:
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.POST_ORDER)
+    return found
+
+
+def _users(value: ir.Value) -> list[ir.Operation]:
+    return [use.owner.operation for use in value.uses]
+
+
+# Chains of constraints.
+
+
+def _redirect_to_tail(head: ir.Operation, codec: AttributeCodec) -> None:
+    """Let later users of the input of a chain use the chain's result."""
+    tail = _tail_of_chain(head, codec)
+    if tail is None:
+        return
+    block = tail.block
+    for use in list(head.operands[0].uses):
+        user = use.owner.operation
+        if (
+            user != head
+            and user.name != _RETURN
+            and user.block == block
+            and tail.is_before_in_block(user)
+        ):
+            user.operands[use.operand_number] = tail.result
+
+
+def _tail_of_chain(head: ir.Operation, codec: AttributeCodec) -> ir.Operation | None:
+    """Return the last constraint of the chain that `head` starts; None where it starts none.
+
+    All but the last of a chain have one use, and there are two or more.
+    """
+    constrained = head.operands[0]
+    if (
+        _is_constraint_result(constrained)
+        or sharding_of(constrained, codec) is not None
+        or any(user.name in _CONSTRAINING and user != head for user in _users(constrained))
+    ):
+        return None
+    tail = head
+    users = _users(tail.result)
+    while len(users) == 1 and users[0].name == _CONSTRAINT:
+        tail = users[0]
+        users = _users(tail.result)
+    is_last = all(user.name not in _CONSTRAINING for user in users)
+    return tail if tail != head and is_last else None
+
+
+def _is_constraint_result(value: ir.Value) -> bool:
+    return not isinstance(value, ir.BlockArgument) and owning_op(value).name == _CONSTRAINT
+
+
+# One constraint.
+
+
+def _apply_constraint(op: ir.Operation, codec: AttributeCodec) -> bool:
+    """Apply a constraint; return whether it was moved."""
+    constrained = op.operands[0]
+    sharding = codec.sharding(op.attributes["sharding"])
+    if not _is_dictated(constrained, sharding, codec):
+        return False
+    if _is_on_edge(constrained):
+        _move_after(op, constrained)
+        _use_constraint(constrained, op, sharding, codec)
+        return True
+    _set_rule(op)
+    set_sharding_of(constrained, sharding, codec)
+    return False
+
+
+def _apply_in_shardings(op: ir.Operation, codec: AttributeCodec) -> bool:
+    """Apply the constraints that a manual computation is; return whether ops were created."""
+    has_created = False
+    for number, sharding in enumerate(codec.shardings(op.attributes["in_shardings"])):
+        # Read anew, as a constraint may have come before it.
+        constrained = op.operands[number]
+        if not _is_dictated(constrained, sharding, codec):
+            continue
+        if _is_on_edge(constrained):
+            constraint = _create_constraint(constrained, sharding, op.location, codec)
+            _use_constraint(constrained, constraint, sharding, codec)
+            has_created = True
+        else:
+            set_sharding_of(constrained, sharding, codec)
+    return has_created
+
+
+def _is_dictated(value: ir.Value, sharding: TensorSharding, codec: AttributeCodec) -> bool:
+    return (
+        all(dimension.is_closed for dimension in sharding.dimensions)
+        and shardable_value(value) is not None
+        and sharding_of(value, codec) is None
+        and all(asked == sharding for asked in _asked_shardings(value, codec))
+    )
+
+
+def _asked_shardings(value: ir.Value, codec: AttributeCodec) -> list[TensorSharding]:
+    """Return what constraints and manual computations ask of a value."""
+    asked: list[TensorSharding] = []
+    for use in value.uses:
+        user = use.owner.operation
+        if user.name == _CONSTRAINT:
+            asked.append(codec.sharding(user.attributes["sharding"]))
+        elif user.name == MANUAL_COMPUTATION:
+            asked.append(codec.shardings(user.attributes["in_shardings"])[use.operand_number])
+    return asked
+
+
+def _is_on_edge(value: ir.Value) -> bool:
+    """Return whether a value is a data-flow edge, or a target of one."""
+    if not isinstance(value, ir.BlockArgument) and owning_op(value).name == DATA_FLOW_EDGE:
+        return True
+    owner = edge_owner_of_target(value)
+    return owner is not None and edge_on(owner) is not None
+
+
+def _move_after(op: ir.Operation, value: ir.Value) -> None:
+    if not isinstance(value, ir.BlockArgument):
+        op.move_after(owning_op(value))
+        return
+    first = value.owner.operations[0].operation
+    if first != op:
+        op.move_before(first)
+
+
+def _create_constraint(
+    value: ir.Value, sharding: TensorSharding, location: ir.Location, codec: AttributeCodec
+) -> ir.Operation:
+    return ir.Operation.create(
+        _CONSTRAINT,
+        results=[value.type],
+        operands=[value],
+        attributes={"sharding": codec.attribute(sharding)},
+        loc=location,
+        ip=insertion_point_after(value),
+    )
+
+
+def _use_constraint(
+    value: ir.Value, constraint: ir.Operation, sharding: TensorSharding, codec: AttributeCodec
+) -> None:
+    """Let all users of `value` but the constraint use the constraint."""
+    value.replace_all_uses_except(constraint.result, constraint)
+    if sharding.unreduced:
+        # These do not propagate, so they must be said of the value itself.
+        fully_open = TensorSharding.fully_open(sharding.mesh, rank(value.type))
+        set_sharding_of(value, replace(fully_open, unreduced=sharding.unreduced), codec)
+
+
+def _set_rule(constraint: ir.Operation) -> None:
+    if SHARDING_RULE not in constraint.attributes:
+        rule = pointwise_rule(constraint)
+        if rule is not None:
+            constraint.attributes[SHARDING_RULE] = rule_attribute(rule, constraint.context)

@@ -1,0 +1,58 @@
+"""Gives every call a function of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from jaxlib.mlir import ir
+
+from sdy.ir.call_graph import CALL, CallGraph, callee_name, clone_function, set_callee
+from sdy.ir.symbols import SymbolNames
+from sdy.passes.base import Pass
+
+if TYPE_CHECKING:
+    from sdy.ir.indexed_module import IndexedModule
+
+__all__ = ["FlattenCallGraph"]
+
+
+@dataclass(frozen=True, slots=True)
+class FlattenCallGraph(Pass):
+    """Clones functions until no two calls call the same one.
+
+    So each call can be sharded in its own way. The first call of a function keeps it; a clone
+    has clones of all that it calls, and remembers the original's name in
+    `sdy.original_func_name`, by which `sdy-unflatten-call-graph` undoes this.
+    """
+
+    name: ClassVar[str] = "sdy-flatten-call-graph"
+
+    def run(self, module: IndexedModule) -> None:
+        """Clone the functions; an error where a function calls itself."""
+        if len(module.ops(CALL)) < 2:
+            return
+        graph = CallGraph(module)
+        graph.refuse_recursion()
+        shared = _calls_of_shared_functions(graph)
+        if not shared:
+            return
+        names = SymbolNames(module)
+        end = ir.InsertionPoint(module.module.body)
+        for call in shared:
+            callee = graph.functions[callee_name(call)]
+            set_callee(call, clone_function(callee, graph.functions, names, end))
+        module.ops_changed()
+
+
+def _calls_of_shared_functions(graph: CallGraph) -> list[ir.Operation]:
+    """Return the calls of functions that an earlier call keeps; callees come before callers."""
+    kept: set[str] = set()
+    shared = []
+    for function in graph.post_order():
+        for call in graph.calls_in(function):
+            name = callee_name(call)
+            if name in kept:
+                shared.append(call)
+            kept.add(name)
+    return shared
