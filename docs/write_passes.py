@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sdy.passes.base import Pass
 from sdy.passes.options import option_flag, value_text
 from sdy.passes.registry import get_pass, pass_names
+
+if TYPE_CHECKING:
+    from sdy.passes.base import Pass
 
 PAGE = Path(__file__).with_name("passes.md")
 
@@ -37,7 +40,8 @@ def describe(cls: type[Pass]) -> str:
 
 def page() -> str:
     """Return the whole page."""
-    return "\n\n".join([INTRODUCTION.rstrip(), *(describe(get_pass(n)) for n in pass_names())]) + "\n"
+    sections = [describe(get_pass(name)) for name in pass_names()]
+    return "\n\n".join([INTRODUCTION.rstrip(), *sections]) + "\n"
 
 
 if __name__ == "__main__":
