@@ -17,6 +17,9 @@ import re
 from jaxlib.mlir import passmanager
 
 Real = passmanager.PassManager
+CANONICALIZE = re.compile(
+    r"(?<![\\w-])canonicalize(?![\\w-])(\\{(?:[^{}]|\\{[^{}]*\\})*\\})?"
+)
 
 class Guarded:
     seen = []
@@ -28,7 +31,7 @@ class Guarded:
         Guarded.seen.append(whole)
         if "sdy-" in whole:
             raise SystemExit(f"compiled Shardy was called: {whole}")
-        for options in re.findall(r"(?<![\\w-])canonicalize(?![\\w-])(\\{(?:[^{}]|\\{[^{}]*\\})*\\})?", whole):
+        for options in CANONICALIZE.findall(whole):
             dialects = re.search(r"filter-dialects=\\{?([^ }]+)", options)
             if re.search("enable-patterns=\\{?none", options) or (
                 dialects and "sdy" not in dialects[1]
