@@ -7,7 +7,7 @@ sharding of all targets. The idea is Shardy's `ShardableDataFlowOpInterface`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlib.mlir import ir
 
@@ -19,14 +19,18 @@ __all__ = [
     "DATA_FLOW_OPS",
     "MANUAL_COMPUTATION",
     "NAMED_COMPUTATION",
+    "OperandPlace",
     "edge_of_use",
     "edge_on",
     "edge_owner_of_target",
+    "edge_source_places",
     "edge_sources",
     "non_owner_targets",
     "owning_op",
     "region_terminator",
 ]
+
+OperandPlace: TypeAlias = "tuple[ir.Operation, int]"
 
 DATA_FLOW_EDGE = "sdy.data_flow_edge"
 MANUAL_COMPUTATION = "sdy.manual_computation"
@@ -44,23 +48,23 @@ def region_terminator(region: ir.Region) -> ir.Operation:
     return region.blocks[0].operations[-1].operation
 
 
-def _while_sources(op: ir.Operation, index: int) -> list[ir.Value]:
-    return [op.operands[index], region_terminator(op.regions[1]).operands[index]]
+def _while_sources(op: ir.Operation, index: int) -> list[OperandPlace]:
+    return [(op, index), (region_terminator(op.regions[1]), index)]
 
 
-def _case_sources(op: ir.Operation, index: int) -> list[ir.Value]:
-    return [region_terminator(branch).operands[index] for branch in op.regions]
+def _case_sources(op: ir.Operation, index: int) -> list[OperandPlace]:
+    return [(region_terminator(branch), index) for branch in op.regions]
 
 
-def _barrier_sources(op: ir.Operation, index: int) -> list[ir.Value]:
-    return [op.operands[index]]
+def _barrier_sources(op: ir.Operation, index: int) -> list[OperandPlace]:
+    return [(op, index)]
 
 
-def _body_sources(op: ir.Operation, index: int) -> list[ir.Value]:
-    return [region_terminator(op.regions[0]).operands[index]]
+def _body_sources(op: ir.Operation, index: int) -> list[OperandPlace]:
+    return [(region_terminator(op.regions[0]), index)]
 
 
-_RESULT_SOURCES: dict[str, Callable[[ir.Operation, int], list[ir.Value]]] = {
+_RESULT_SOURCES: dict[str, Callable[[ir.Operation, int], list[OperandPlace]]] = {
     WHILE: _while_sources,
     CASE: _case_sources,
     OPTIMIZATION_BARRIER: _barrier_sources,
@@ -76,12 +80,17 @@ def owning_op(value: ir.Value) -> ir.Operation:
     return value.owner.operation
 
 
-def edge_sources(owner: ir.Value) -> list[ir.Value]:
-    """Return the sources of the edge that `owner` owns."""
+def edge_source_places(owner: ir.Value) -> list[OperandPlace]:
+    """Return where the sources of the edge that `owner` owns are operands."""
     op = owning_op(owner)
     if isinstance(owner, ir.BlockArgument):
-        return [op.operands[owner.arg_number]]
+        return [(op, owner.arg_number)]
     return _RESULT_SOURCES[op.name](op, ir.OpResult(owner).result_number)
+
+
+def edge_sources(owner: ir.Value) -> list[ir.Value]:
+    """Return the sources of the edge that `owner` owns."""
+    return [op.operands[index] for op, index in edge_source_places(owner)]
 
 
 def non_owner_targets(owner: ir.Value) -> list[ir.Value]:

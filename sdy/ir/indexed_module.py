@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy as mlir_sdy
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from sdy.dialect.mesh import Mesh
 
-__all__ = ["IndexedModule"]
+__all__ = ["IndexedModule", "NamedOp"]
+
+NamedOp: TypeAlias = tuple[str, ir.Operation]
 
 
 class IndexedModule:
@@ -30,7 +32,7 @@ class IndexedModule:
         self.module = module
         self._is_indexed = False
         self._ops_by_name: dict[str, list[ir.Operation]] = {}
-        self._in_order: list[tuple[str, ir.Operation]] = []
+        self._in_order: list[NamedOp] = []
         self._stale: set[str] = set()
         self._codec: AttributeCodec | None = None
         self._meshes: dict[str, Mesh] | None = None
@@ -58,7 +60,7 @@ class IndexedModule:
         return self._ops_by_name
 
     @property
-    def in_order(self) -> list[tuple[str, ir.Operation]]:
+    def in_order(self) -> list[NamedOp]:
         """The names and ops of all but the module itself, parents first, in text order."""
         self._refresh()
         return self._in_order
@@ -77,21 +79,44 @@ class IndexedModule:
         """
         if not self._is_indexed or not replacements:
             return
-        new_names = {new: new.name for news in replacements.values() for new in news}
-        changed = {op.name for op in replacements} | set(new_names.values())
+        names = {op.name for op in replacements}
+        if self._stale:
+            self.ops_changed(*names, *{new.name for news in replacements.values() for new in news})
+            return
+        self.replace_at(
+            {
+                position: [(new.name, new) for new in replacements[op]]
+                for position, (name, op) in enumerate(self._in_order)
+                if name in names and op in replacements
+            }
+        )
+
+    def replace_at(
+        self,
+        replacements: Mapping[int, Sequence[NamedOp]],
+        appended: Sequence[NamedOp] = (),
+    ) -> None:
+        """Keep the index up to date where ops give way to others at the same place, or to none.
+
+        Args:
+          replacements: for positions in `in_order`, the names and ops that stand there now.
+          appended: the names and ops that follow behind the last.
+
+        """
+        old = self._in_order
+        news = [entry for entries in (*replacements.values(), appended) for entry in entries]
+        changed = {old[position][0] for position in replacements} | {name for name, _ in news}
+        in_order: list[NamedOp] = []
+        start = 0
+        for position in sorted(replacements):
+            in_order += old[start:position]
+            in_order += replacements[position]
+            start = position + 1
+        self._in_order = [*in_order, *old[start:], *appended]
         by_name: dict[str, list[ir.Operation]] = {name: [] for name in changed}
-        in_order: list[tuple[str, ir.Operation]] = []
-        for entry in self._in_order:
-            name, op = entry
-            if name not in changed:
-                in_order.append(entry)
-                continue
-            news = replacements.get(op)
-            entries = [entry] if news is None else [(new_names[new], new) for new in news]
-            in_order.extend(entries)
-            for new_name, new in entries:
-                by_name[new_name].append(new)
-        self._in_order = in_order
+        for name, op in self._in_order:
+            if name in changed:
+                by_name[name].append(op)
         self._ops_by_name |= by_name
 
     def _refresh(self) -> None:
@@ -122,7 +147,7 @@ class IndexedModule:
 
 def _index(
     root: ir.Operation,
-) -> tuple[list[tuple[str, ir.Operation]], dict[str, list[ir.Operation]]]:
+) -> tuple[list[NamedOp], dict[str, list[ir.Operation]]]:
     ops: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:

@@ -50,7 +50,13 @@ def transform_signature(
 
 
 class _Walker:
-    """Maps attributes to transformed attributes and remembers them."""
+    """Maps attributes to transformed attributes and remembers them.
+
+    Attributes:
+      _known: for each `#sdy.sharding` its transform.
+      _changes: for each attribute of an op its transform; None where that is the same.
+
+    """
 
     def __init__(
         self, codec: AttributeCodec, transform: Callable[[TensorSharding], TensorSharding]
@@ -58,6 +64,7 @@ class _Walker:
         self._codec = codec
         self._transform = transform
         self._known: dict[ir.Attribute, ir.Attribute] = {}
+        self._changes: dict[ir.Attribute, ir.Attribute | None] = {}
 
     def visit(self, name: str, ops: Iterable[ir.Operation]) -> None:
         """Transform the shardings that ops of that name hold."""
@@ -79,17 +86,18 @@ class _Walker:
         field: str,
         transform: Callable[[ir.Attribute], ir.Attribute],
     ) -> None:
-        known = self._known
+        changes = self._changes
         for op in ops:
             attributes = op.attributes
-            if field not in attributes:
+            old = attributes.get(field)
+            if old is None:
                 continue
-            old = attributes[field]
-            new = known.get(old)
-            if new is None:
-                new = known[old] = transform(old)
-            if new != old:
-                attributes[field] = new
+            if old not in changes:
+                new = transform(old)
+                changes[old] = None if new == old else new
+            change = changes[old]
+            if change is not None:
+                attributes[field] = change
 
     def _sharding(self, attribute: ir.Attribute) -> ir.Attribute:
         new = self._known.get(attribute)

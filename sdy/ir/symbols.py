@@ -9,15 +9,22 @@ from jaxlib.mlir import ir
 if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
 
-__all__ = ["SymbolNames", "symbol_name"]
+__all__ = ["SYMBOL", "VISIBILITY", "SymbolNames", "is_private", "symbol_name"]
 
-_SYMBOL = "sym_name"
+SYMBOL = "sym_name"
+VISIBILITY = "sym_visibility"
 
 
 def symbol_name(op: ir.Operation) -> str:
     """Return the name of an op that is a symbol, without the @."""
-    name: str = ir.StringAttr(op.attributes[_SYMBOL]).value
+    name: str = ir.StringAttr(op.attributes[SYMBOL]).value
     return name
+
+
+def is_private(op: ir.Operation) -> bool:
+    """Return whether an op is a symbol that only its module sees."""
+    visibility = op.attributes.get(VISIBILITY)
+    return visibility is not None and ir.StringAttr(visibility).value != "public"
 
 
 class SymbolNames:
@@ -29,7 +36,7 @@ class SymbolNames:
 
     def __init__(self, module: IndexedModule) -> None:
         ops = module.module.body.operations
-        self._taken = {symbol_name(op.operation) for op in ops if _SYMBOL in op.attributes}
+        self._taken = {symbol_name(op.operation) for op in ops if SYMBOL in op.attributes}
         self._counter = 0
 
     def claim(self, name: str) -> str:

@@ -35,9 +35,7 @@ class SaveModule(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Write the file."""
-        save_module(
-            module.operation, self.dump_directory, self.file_name, self.dump_index
-        )
+        save_module(module.operation, self.dump_directory, self.file_name, self.dump_index)
 
 
 def save_module(module: ir.Operation, directory: str, name: str, index: int = NO_INDEX) -> None:

@@ -36,41 +36,24 @@ class ConstantOrScalarMerger(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Merge the ops in place."""
-        merger = _Merger()
-        for op in _constants(module):
-            merger.merge((op.block, attributes_key(op)), op)
+        first: dict[Hashable, ir.Operation] = {}
+        merged: dict[int, ir.Operation] = {}
         has_no_dimensions = cache(is_scalar)
-        for op in module.ops(_BROADCAST):
-            operand = op.operands[0]
-            if has_no_dimensions(operand.type):
-                merger.merge((operand, op.result.type, op.block, attributes_key(op)), op)
-        module.replace_ops(dict.fromkeys(merger.merged, ()))
-        for op in merger.merged:
+        for position, (name, op) in enumerate(module.in_order):
+            if name == _BROADCAST:
+                scalar = op.operands[0]
+                if not has_no_dimensions(scalar.type):
+                    continue
+                key: Hashable = (scalar, op.result.type, op.block, attributes_key(op))
+            elif name in CONSTANT_LIKE:
+                key = (op.block, attributes_key(op))
+            else:
+                continue
+            kept = first.setdefault(key, op)
+            if kept is not op:
+                op.result.replace_all_uses_with(kept.result)
+                merged[position] = op
+        if merged:
+            module.replace_at(dict.fromkeys(merged, ()))
+        for op in merged.values():
             op.erase()
-
-
-def _constants(module: IndexedModule) -> list[ir.Operation]:
-    names = CONSTANT_LIKE & module.ops_by_name.keys()
-    if len(names) > 1:
-        return [op for name, op in module.in_order if name in names]
-    return [op for name in names for op in module.ops(name)]
-
-
-class _Merger:
-    """Replaces the results of ops by those of earlier ones with the same key.
-
-    Attributes:
-      merged: the ops that are of no use any more.
-
-    """
-
-    def __init__(self) -> None:
-        self.merged: list[ir.Operation] = []
-        self._first: dict[Hashable, ir.Operation] = {}
-
-    def merge(self, key: Hashable, op: ir.Operation) -> None:
-        """Replace the result of `op` by that of the first op with that key, if it has one."""
-        first = self._first.setdefault(key, op)
-        if first is not op:
-            op.result.replace_all_uses_with(first.result)
-            self.merged.append(op)

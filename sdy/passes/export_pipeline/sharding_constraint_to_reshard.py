@@ -32,20 +32,23 @@ class ShardingConstraintToReshard(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Convert the constraints in place."""
-        reshards: dict[ir.Operation, ir.Operation] = {}
+        reshards: dict[int, ir.Operation] = {}
         resharded: dict[ir.Value, ir.Value] = {}
+        constraints: list[ir.Operation] = []
         # Where there is no constraint, too, the order of uses becomes that of a conversion.
-        for name, op in module.in_order:
+        for position, (name, op) in enumerate(module.in_order):
             if name == _RESHARD:
                 continue
             operands = renew_operands(op)
             if name == _CONSTRAINT:
-                reshards[op] = _reshard(op, resharded.get(operands[0], operands[0]))
-                resharded[op.result] = reshards[op].result
+                reshard = _reshard(op, resharded.get(operands[0], operands[0]))
+                reshards[position] = reshard
+                resharded[op.result] = reshard.result
+                constraints.append(op)
         for old, new in resharded.items():
             old.replace_all_uses_with(new)
-        module.replace_ops({old: (new,) for old, new in reshards.items()})
-        for op in reversed(reshards):
+        module.replace_at({position: [(_RESHARD, new)] for position, new in reshards.items()})
+        for op in reversed(constraints):
             op.erase()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
@@ -20,7 +21,8 @@ from sdy.ir.data_flow_edges import insertion_point_after
 from sdy.ir.sharding_access import set_sharding_of, shardable_value
 from sdy.ir.types import rank
 from sdy.ir.value_sharding import sharding_of
-from sdy.passes.base import Pass
+from sdy.passes.base import Pass, option
+from sdy.passes.propagation.debug_attributes import DebugAttributes, DebugOptions
 from sdy.passes.propagation.rules.builder import pointwise_rule
 
 if TYPE_CHECKING:
@@ -50,18 +52,42 @@ class ApplyShardingConstraints(Pass):
     """
 
     name: ClassVar[str] = "sdy-apply-sharding-constraints"
+    debug_sharding_origins: bool = option(
+        False, "Whether to write on values whose annotation each axis goes back to."
+    )
+    debug_propagation_edge_sharding: bool = option(
+        False, "Whether to write on constraints which axes their input got from them."
+    )
 
     def run(self, module: IndexedModule) -> None:
         """Apply the constraints in place."""
+        debug = self._debug_attributes(module)
         has_changed = False
-        for op in _constraining_ops(module):
+        for number, op in enumerate(_constraining_ops(module)):
             if op.name == _CONSTRAINT:
                 _redirect_to_tail(op, module.codec)
-                has_changed |= _apply_constraint(op, module.codec)
+                applied = _apply_constraint(op, module.codec)
+                has_changed |= applied is _Applied.BY_MOVE
+                if debug is not None and applied is _Applied.TO_INPUT:
+                    debug.constraint_applied(number, op)
             else:
                 has_changed |= _apply_in_shardings(op, module.codec)
         if has_changed:
             module.ops_changed(_CONSTRAINT)
+        if debug is not None:
+            debug.write()
+
+    def _debug_attributes(self, module: IndexedModule) -> DebugAttributes | None:
+        options = DebugOptions(self.debug_sharding_origins, self.debug_propagation_edge_sharding)
+        return DebugAttributes(module, options) if options else None
+
+
+class _Applied(Enum):
+    """How a constraint was applied."""
+
+    NOT = auto()
+    TO_INPUT = auto()
+    BY_MOVE = auto()
 
 
 def _constraining_ops(module: IndexedModule) -> list[ir.Operation]:
@@ -131,19 +157,19 @@ def _is_constraint_result(value: ir.Value) -> bool:
 # One constraint.
 
 
-def _apply_constraint(op: ir.Operation, codec: AttributeCodec) -> bool:
-    """Apply a constraint; return whether it was moved."""
+def _apply_constraint(op: ir.Operation, codec: AttributeCodec) -> _Applied:
+    """Apply a constraint; return how."""
     constrained = op.operands[0]
     sharding = codec.sharding(op.attributes["sharding"])
     if not _is_dictated(constrained, sharding, codec):
-        return False
+        return _Applied.NOT
     if _is_on_edge(constrained):
         _move_after(op, constrained)
         _use_constraint(constrained, op, sharding, codec)
-        return True
+        return _Applied.BY_MOVE
     _set_rule(op)
     set_sharding_of(constrained, sharding, codec)
-    return False
+    return _Applied.TO_INPUT
 
 
 def _apply_in_shardings(op: ir.Operation, codec: AttributeCodec) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
@@ -17,18 +17,16 @@ from sdy.ir.call_graph import (
 from sdy.ir.constants import copy_constant_as
 from sdy.ir.data_flow import NAMED_COMPUTATION
 from sdy.ir.op_traits import ERASABLE, is_elementwise, is_elementwise_op, is_terminator
-from sdy.ir.sharding_access import FUNCTION
 from sdy.ir.types import is_scalar
 from sdy.ir.values import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from sdy.ir.indexed_module import NamedOp
     from sdy.ir.symbols import SymbolNames
 
-__all__ = ["Functions", "NamedOp", "RegionSplitter"]
-
-NamedOp: TypeAlias = tuple[str, ir.Operation]
+__all__ = ["Functions", "RegionSplitter"]
 
 _CONSTANT = "sdy.constant"
 _STABLEHLO_CONSTANT = "stablehlo.constant"
@@ -50,7 +48,7 @@ class Functions:
       non_constant: the functions with an op that is not constant for constant operands, by
         the name of the original where a function is a copy.
       non_constant_computations: the same for named computations.
-      changed: the names of the ops that were created or erased.
+      has_changed_bodies: whether a named computation was copied or erased.
 
     """
 
@@ -59,8 +57,9 @@ class Functions:
     ) -> None:
         self.non_constant: set[str] = set()
         self.non_constant_computations: set[str] = set()
-        self.changed: set[str] = {_CONSTANT, _STABLEHLO_CONSTANT}
+        self.has_changed_bodies = False
         self._by_name = by_name
+        self._count = len(module.body.operations)
         self._names = names
         self._module = module
 
@@ -73,11 +72,12 @@ class Functions:
         """Let a call call a copy of its callee."""
         callee = self._by_name[callee_name(call)]
         end = ir.InsertionPoint(self._module.body)
-        known = set(self._by_name)
         set_callee(call, clone_function(callee, self._by_name, self._names, end))
-        self.changed.add(FUNCTION)
-        for name in self._by_name.keys() - known:
-            self.changed.update(op.name for op in operations(self._by_name[name]))
+
+    def cloned_ops(self) -> list[NamedOp]:
+        """Return the names and ops of the copies and of all in them, in text order."""
+        cloned = [op.operation for op in self._module.body.operations][self._count :]
+        return [(op.name, op) for root in cloned for op in (root, *operations(root))]
 
 
 @dataclass(slots=True, eq=False)
@@ -85,24 +85,28 @@ class _Expression:
     """An op that is a constant expression or a broadcast of a scalar.
 
     Attributes:
+      position: of the op in the text.
       name: of the op.
       op: the op.
       operands: its operands.
       is_constant: whether it is a constant expression.
       uses: how many uses all its results have, those by sharding groups not counted.
-      is_grouped: whether a sharding group has a result as a member.
+      groups: the sharding groups that have a result as a member, with their positions.
       is_private: whether it has one use and so has all that is copied with it: the copy would
         take the place of the original and nothing would have changed.
+      copies: the copies that stand before the op.
 
     """
 
+    position: int
     name: str
     op: ir.Operation
     operands: Sequence[ir.Value]
     is_constant: bool
     uses: int = 0
-    is_grouped: bool = False
+    groups: list[tuple[int, ir.Operation]] | None = None
     is_private: bool = False
+    copies: list[NamedOp] | None = None
 
 
 class RegionSplitter:
@@ -110,10 +114,15 @@ class RegionSplitter:
 
     The result of a constant is known under the `stablehlo.constant` that it came from; that op
     is erased last.
+
+    Attributes:
+      replacements: for positions in the text, what stands there after the split.
+
     """
 
     def __init__(self, functions: Functions, function: str, computation: str | None) -> None:
         """Start on the body of `function`, or of the named computation in it."""
+        self.replacements: dict[int, list[NamedOp]] = {}
         self._functions = functions
         self._function = function
         self._computation = computation
@@ -125,15 +134,27 @@ class RegionSplitter:
         self._preserving: dict[str, bool] = {}
         self._scalar_types: dict[ir.Type, bool] = {}
 
-    def split(self, ops: Sequence[NamedOp]) -> None:
-        """Split the expressions in the region that has these ops, given in text order."""
-        self._find(ops)
+    def split(self, ops: Sequence[NamedOp], positions: Iterable[int]) -> None:
+        """Split the expressions in the region.
+
+        Args:
+          ops: all ops of the module.
+          positions: of those that are in the region.
+
+        """
+        self._find(ops, positions)
         for old, new in self._new_values.items():
             old.replace_all_uses_with(new)
         for expression in self._expressions:
             expression.is_private = self._is_private(expression)
         for user, number, value in self._uses:
             self._split_use(user, number, value)
+        for expression in self._expressions:
+            if expression.copies:
+                self.replacements[expression.position] = [
+                    *expression.copies,
+                    (expression.name, expression.op),
+                ]
         for expression in reversed(self._expressions):
             self._erase_if_unused(expression)
         for op in self._old_constants:
@@ -141,13 +162,14 @@ class RegionSplitter:
 
     # Finding the expressions and their uses.
 
-    def _find(self, ops: Sequence[NamedOp]) -> None:
+    def _find(self, ops: Sequence[NamedOp], positions: Iterable[int]) -> None:
         """Read all ops, and leave the order of uses that MLIR's dialect conversion leaves."""
         uses_no_expression = self._by_value.keys().isdisjoint
         other_names: set[str] = set()
-        for name, op in ops:
+        for position in positions:
+            name, op = ops[position]
             if name in _WITHOUT_OPERANDS:
-                self._add_leaf(name, op)
+                self._add_leaf(position, name, op)
                 continue
             # What `renew_operands` does, which is not called as the time goes here.
             operands = op.operands
@@ -155,31 +177,34 @@ class RegionSplitter:
             for number, value in enumerate(values):
                 operands[number] = value
             if name in _LOOKED_AT or not uses_no_expression(values):
-                self._visit(name, op, values)
+                self._visit(position, name, op, values)
             else:
                 other_names.add(name)
         for name in other_names:
             if not self._preserves_by_name(name) and not is_terminator(name):
                 self._mark_as_non_constant()
 
-    def _add_leaf(self, name: str, op: ir.Operation) -> None:
+    def _add_leaf(self, position: int, name: str, op: ir.Operation) -> None:
         value = op.result
         if name == _STABLEHLO_CONSTANT:
             self._old_constants.append(op)
             name, op = _CONSTANT, copy_constant_as(_CONSTANT, op)
             self._new_values[value] = op.result
-        self._add(_Expression(name, op, (), is_constant=True), value)
+            self.replacements[position] = [(name, op)]
+        self._add(_Expression(position, name, op, (), is_constant=True), value)
 
     def _add(self, expression: _Expression, *results: ir.Value) -> None:
         self._expressions.append(expression)
         for result in results:
             self._by_value[result] = expression
 
-    def _visit(self, name: str, op: ir.Operation, operands: Sequence[ir.Value]) -> None:
+    def _visit(
+        self, position: int, name: str, op: ir.Operation, operands: Sequence[ir.Value]
+    ) -> None:
         known = list(map(self._by_value.get, operands))
         if name == _SHARDING_GROUP:
             if known[0] is not None:
-                known[0].is_grouped = True
+                known[0].groups = [*(known[0].groups or ()), (position, op)]
             return
         is_constant = self._preserves_constants(name, op)
         if not is_constant and not is_terminator(name):
@@ -191,7 +216,7 @@ class RegionSplitter:
                 expression.uses += 1
                 is_constant = is_constant and expression.is_constant
         if is_constant or (name == _BROADCAST and self._is_scalar(operands[0])):
-            expression = _Expression(name, op, operands, is_constant)
+            expression = _Expression(position, name, op, operands, is_constant)
             if name in _WITH_BODY:
                 self._add(expression, *op.results)
             else:
@@ -233,7 +258,7 @@ class RegionSplitter:
         return known
 
     def _is_private(self, expression: _Expression) -> bool:
-        if expression.uses != 1 or expression.is_grouped or expression.name in _WITH_BODY:
+        if expression.uses != 1 or expression.groups or expression.name in _WITH_BODY:
             return False
         return all(map(self._is_used_once, expression.operands))
 
@@ -275,9 +300,10 @@ class RegionSplitter:
 
     def _copy_op(self, value: ir.Value, copies: dict[ir.Value, ir.Value]) -> None:
         expression = self._by_value[value]
-        self._functions.changed.add(expression.name)
+        expression.copies = expression.copies or []
         place = ir.InsertionPoint(expression.op)
         copy = expression.op.clone(ip=place).operation
+        expression.copies.append((expression.name, copy))
         for number, operand in enumerate(expression.operands):
             if operand in copies:
                 copy.operands[number] = copies[operand]
@@ -289,10 +315,12 @@ class RegionSplitter:
             copies.update(zip(expression.op.results, copy.results, strict=True))
         if expression.name == CALL:
             self._functions.clone_callee(copy)
-        if expression.is_grouped:
+        self._functions.has_changed_bodies |= expression.name == NAMED_COMPUTATION
+        if expression.groups:
             for group in _sharding_groups(self._new_values.get(value, value)):
                 member = group.clone(ip=place).operation
                 member.operands[0] = copies[value]
+                expression.copies.append((_SHARDING_GROUP, member))
 
     def _erase_if_unused(self, expression: _Expression) -> None:
         if expression.uses:
@@ -300,12 +328,11 @@ class RegionSplitter:
         for operand in expression.operands:
             if operand in self._by_value:
                 self._by_value[operand].uses -= 1
-        self._functions.changed.add(expression.name)
-        if expression.is_grouped:
-            self._functions.changed.add(_SHARDING_GROUP)
-            for result in expression.op.results:
-                for group in _sharding_groups(result):
-                    group.erase()
+        self._functions.has_changed_bodies |= expression.name == NAMED_COMPUTATION
+        self.replacements[expression.position] = expression.copies or []
+        for position, group in expression.groups or ():
+            self.replacements[position] = []
+            group.erase()
         expression.op.erase()
 
 

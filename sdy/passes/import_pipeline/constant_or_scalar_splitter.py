@@ -16,10 +16,9 @@ from sdy.passes.base import Pass
 from sdy.passes.import_pipeline.constant_expressions import Functions, RegionSplitter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from sdy.ir.indexed_module import IndexedModule
-    from sdy.passes.import_pipeline.constant_expressions import NamedOp
+    from sdy.ir.indexed_module import IndexedModule, NamedOp
 
 __all__ = ["ConstantOrScalarSplitter"]
 
@@ -46,16 +45,22 @@ class ConstantOrScalarSplitter(Pass):
         functions = Functions(graph.functions, SymbolNames(module), module.module)
         has_named = bool(module.ops(NAMED_COMPUTATION))
         bodies = dict(_function_bodies(module))
+        replacements: dict[int, Sequence[NamedOp]] = {}
         for name in graph.post_order():
-            regions = _Regions(bodies[name], has_named=has_named)
+            regions = _Regions(module.in_order, bodies[name], has_named=has_named)
             function = original_function_name(graph.functions[name])
-            for computation, region in regions.in_post_order():
-                RegionSplitter(functions, function, computation).split(region)
-        module.ops_changed(*functions.changed)
+            for computation, positions in regions.in_post_order():
+                splitter = RegionSplitter(functions, function, computation)
+                splitter.split(module.in_order, positions)
+                replacements |= splitter.replacements
+        if functions.has_changed_bodies:
+            module.ops_changed()
+        else:
+            module.replace_at(replacements, functions.cloned_ops())
 
 
-def _function_bodies(module: IndexedModule) -> Iterator[tuple[str, list[NamedOp]]]:
-    """Yield the name of each function of the module and the ops in it."""
+def _function_bodies(module: IndexedModule) -> Iterator[tuple[str, range]]:
+    """Yield the name of each function of the module and the positions of the ops in it."""
     ops = module.in_order
     top = {op.operation for op in module.module.body.operations}
     names = {op.name for op in top}
@@ -63,37 +68,39 @@ def _function_bodies(module: IndexedModule) -> Iterator[tuple[str, list[NamedOp]
     for start, end in zip(starts, [*starts[1:], len(ops)], strict=True):
         name, op = ops[start]
         if name == FUNCTION:
-            yield symbol_name(op), ops[start + 1 : end]
+            yield symbol_name(op), range(start + 1, end)
 
 
 class _Regions:
     """The body of a function, and those of the named computations in it."""
 
-    def __init__(self, body: list[NamedOp], *, has_named: bool) -> None:
+    def __init__(self, ops: Sequence[NamedOp], body: range, *, has_named: bool) -> None:
+        self._ops = ops
         self._body = body
         self._ends: dict[int, int] = {}
         if has_named:
-            for position, (name, op) in enumerate(body):
+            for position in body:
+                name, op = ops[position]
                 if name == NAMED_COMPUTATION:
                     self._ends[position] = position + 1 + len(operations(op))
 
-    def in_post_order(self) -> Iterator[tuple[str | None, list[NamedOp]]]:
+    def in_post_order(self) -> Iterator[tuple[str | None, Sequence[int]]]:
         """Yield named computations, inner ones first, and last the function's own body.
 
-        Each comes with its name, None for the function, and without the bodies of named
-        computations in it.
+        Each is its name, None for the function, and the positions of its ops, without those in
+        the bodies of named computations in it.
         """
         for position, end in sorted(self._ends.items(), key=lambda item: item[1]):
-            name = self._body[position][1].attributes["name"]
-            yield ir.StringAttr(name).value, self._without_inner(position + 1, end)
-        yield None, self._without_inner(0, len(self._body))
+            name = self._ops[position][1].attributes["name"]
+            yield ir.StringAttr(name).value, self._without_inner(range(position + 1, end))
+        yield None, self._without_inner(self._body)
 
-    def _without_inner(self, start: int, end: int) -> list[NamedOp]:
+    def _without_inner(self, positions: range) -> Sequence[int]:
         if not self._ends:
-            return self._body
-        kept: list[NamedOp] = []
-        position = start
-        while position < end:
-            kept.append(self._body[position])
+            return positions
+        kept: list[int] = []
+        position = positions.start
+        while position < positions.stop:
+            kept.append(position)
             position = self._ends.get(position, position + 1)
         return kept

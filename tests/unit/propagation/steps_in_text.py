@@ -9,7 +9,7 @@ from sdy.dialect.parser import parse_rule, parse_sharding
 from sdy.dialect.sharding import TensorSharding
 from sdy.passes.propagation.direction import Direction
 from sdy.passes.propagation.op_priorities import Flow
-from sdy.passes.propagation.step import OpClass, take_step
+from sdy.passes.propagation.step import OpClass, StepCase, take_step
 from sdy.passes.propagation.strategies import Strategy
 
 MESH = Mesh({"a": 4, "b": 2, "c": 2, "d": 3}, name="m")
@@ -34,6 +34,7 @@ def step(
     before = [sharding(text) for text in shardings]
     after = list(before)
     every = directions or [Direction.BOTH] * parsed.factor_count
-    for position, new in take_step(op, strategy, every, before):
+    case = StepCase(op, strategy, tuple(every), tuple(before))
+    for position, new in take_step(case):
         after[position] = new
     return [None if s is None else s.body.removeprefix("@m, ") for s in after]

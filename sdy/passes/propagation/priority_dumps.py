@@ -1,0 +1,37 @@
+"""Files of the module as it is between two user priorities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdy.ir.values import operations
+from sdy.passes.propagation.rule_attributes import write_rules
+from sdy.passes.save_module import save_module
+
+if TYPE_CHECKING:
+    from jaxlib.mlir import ir
+
+    from sdy.passes.propagation.engine import Engine
+
+__all__ = ["dump_after_priority"]
+
+_INDEX = 0
+
+
+def dump_after_priority(
+    engine: Engine, module: ir.Operation, directory: str, priority: int
+) -> None:
+    """Write `00.propagation_after_user_priority_P.mlir`; nothing where the directory is "".
+
+    It has the shardings of now and the rules of ops, and none of the ops that are dead. They
+    stay in the module itself until propagation ends, as the engine reads it.
+    """
+    if not directory:
+        return
+    engine.tensors.write_back(engine.dead_ops.is_erased)
+    copy = module.clone().operation
+    ops = operations(copy)
+    write_rules(engine, ops)
+    for op in engine.dead_ops.erased:
+        ops[op].erase()
+    save_module(copy, directory, f"propagation_after_user_priority_{priority}", _INDEX)
