@@ -7,12 +7,13 @@ not what it should be, and VerifyError where it breaks an invariant of the diale
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sdy.dialect import verifier
-from sdy.dialect.errors import ParseError
+from sdy.dialect.einsum_rule import EinsumRule
+from sdy.dialect.errors import ParseError, VerifyError
 from sdy.dialect.mesh import Mesh
 from sdy.dialect.sharding import TensorShardingPerValue
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from sdy.dialect.syntax import Start
 
 __all__ = [
+    "parse_einsum_rule",
     "parse_manual_axes",
     "parse_mesh",
     "parse_rule",
@@ -85,6 +87,54 @@ def parse_manual_axes(text: str | bytes) -> ManualAxes:
 def parse_rule(text: str | bytes) -> OpShardingRule:
     """Return the rule that `text` spells: `([i, k], [k, j])->([i, j]) {i=4, j=8, k=2}`."""
     rule: OpShardingRule = _read(text, "rule_text")
+    rule.verify()
+    return rule
+
+
+def parse_einsum_rule(
+    text: str,
+    *,
+    reduction: Sequence[str] = (),
+    need_replication: Sequence[str] = (),
+    permutation: Sequence[str] = (),
+    blocked_propagation: Sequence[str] = (),
+    **factor_sizes: int,
+) -> EinsumRule:
+    """Return the rule, for tensors of any size, that `text` spells: `i j, j k -> i k`.
+
+    Args:
+      text: in the notation of JAX's `custom_partitioning`.
+      reduction: the names of the factors that must be summed over when they are split.
+      need_replication: of those that may not be split when the op runs.
+      permutation: of those that exchange data with their neighbours when they are split.
+      blocked_propagation: of those along which shardings do not spread.
+      factor_sizes: the sizes of factors that never are a whole dimension, as in
+        `(h d) -> (d h)`, or that are dimensions of several sizes, of which it is the least.
+
+    """
+    from sdy.dialect.einsum_parser import read_einsum_rule
+
+    sets = {
+        "reduction": reduction,
+        "need_replication": need_replication,
+        "permutation": permutation,
+        "blocked_propagation": blocked_propagation,
+    }
+    for name, factors in sets.items():
+        if isinstance(factors, str):
+            raise VerifyError(f"{name}: expected a tuple of factors, got '{factors}'")
+        if f"{name}_factors" in factor_sizes:
+            raise VerifyError(f"there is no option {name}_factors, did you mean {name}?")
+    operands, results = read_einsum_rule(text)
+    rule = EinsumRule(
+        operands,
+        results,
+        tuple(reduction),
+        tuple(need_replication),
+        tuple(permutation),
+        tuple(blocked_propagation),
+        tuple(factor_sizes.items()),
+    )
     rule.verify()
     return rule
 

@@ -140,10 +140,14 @@ class OpShardingRule:
         """
         rule_verifier.verify_rule(self, operand_shapes, result_shapes)
 
+    def is_in_all_tensors(self, factor: int) -> bool:
+        """Return whether `factor` is in every tensor that is no scalar."""
+        return all(tensor.contains_factor(factor) for tensor in self.tensors if tensor.dimensions)
+
     def is_batching_factor(self, factor: int) -> bool:
         """Return whether `factor` passes through and is in every tensor that is no scalar."""
-        return self.factor_type(factor) is FactorType.PASS_THROUGH and all(
-            tensor.contains_factor(factor) for tensor in self.tensors if tensor.dimensions
+        return self.factor_type(factor) is FactorType.PASS_THROUGH and self.is_in_all_tensors(
+            factor
         )
 
 

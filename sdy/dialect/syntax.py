@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import Any, Literal
 
 from lark import Lark, Token, Transformer, v_args
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-from lark.lexer import PatternStr
+from lark.exceptions import UnexpectedInput
 
 from sdy.dialect.axes import AxisRef, SubAxis
 from sdy.dialect.errors import ParseError
@@ -25,6 +24,7 @@ from sdy.dialect.sharding import (
     TensorShardingPerValue,
 )
 from sdy.dialect.sharding_rule import DimMapping, OpShardingRule, TensorMapping
+from sdy.dialect.syntax_errors import syntax_error
 from sdy.dialect.words import (
     WordError,
     read_factor_size,
@@ -34,11 +34,7 @@ from sdy.dialect.words import (
     read_integers,
     read_priority,
     read_shape,
-    shortened,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["PerValueText", "ShardingText", "Start", "read"]
 
@@ -52,7 +48,6 @@ _TERMINALS = {
     "PRIORITY": "a priority such as p1",
     "FACTORS": "a factor such as i or z_1",
     "TENSOR_TYPE": "a type such as tensor<4x8xf32>",
-    "$END": "end of text",
 }
 
 
@@ -84,10 +79,8 @@ def read(text: str, start: Start) -> Any:
         return _parser().parse(text, start=start)
     except WordError as error:
         raise ParseError.at(text, error.position, str(error)) from None
-    except UnexpectedToken as error:
-        _raise_unexpected(text, error, error.token)
-    except UnexpectedCharacters as error:
-        _raise_unexpected(text, error, None)
+    except UnexpectedInput as error:
+        raise syntax_error(text, error, _parser(), _TERMINALS) from None
 
 
 @cache
@@ -100,37 +93,6 @@ def _parser() -> Lark:
         maybe_placeholders=True,
         transformer=_Values(),
     )
-
-
-def _raise_unexpected(text: str, error: UnexpectedInput, token: Token | None) -> NoReturn:
-    if token is not None and token.type == "$END":
-        position, found = len(text.rstrip()), _TERMINALS["$END"]
-    elif token is not None:
-        position, found = token.start_pos or 0, f"'{shortened(token)}'"
-    else:
-        position = error.pos_in_stream or 0
-        found = f"'{shortened(text[position])}'"
-        if text[position] == '"':
-            found = r"a string without end or with an escape other than \" \\ \n \t \XX"
-    expected = _one_of(sorted(map(_readable, _acceptable(error))))
-    raise ParseError.at(text, position, f"expected {expected}, found {found}") from None
-
-
-def _acceptable(error: UnexpectedInput) -> Iterable[str]:
-    """Return the terminals that may stand where `error` is."""
-    interactive = getattr(error, "interactive_parser", None)
-    return interactive.accepts() if interactive is not None else ()
-
-
-def _readable(terminal: str) -> str:
-    if terminal in _TERMINALS:
-        return _TERMINALS[terminal]
-    pattern = _parser().get_terminal(terminal).pattern
-    return f"'{pattern.value}'" if isinstance(pattern, PatternStr) else terminal.lower()
-
-
-def _one_of(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 # The methods of a lark transformer bear the names of the grammar's rules.

@@ -12,12 +12,19 @@ if TYPE_CHECKING:
 __all__ = ["Pass", "option"]
 
 
-def option(default: bool | int | str, description: str) -> Any:
+def option(default: bool | int | str, description: str, *, in_shardy: bool = True) -> Any:
     """Return a dataclass field that is a pass option, described for `--help`.
 
     The option's flag is the field's name with dashes for underscores.
+
+    Args:
+      default: its value where it is not given.
+      description: for `--help`.
+      in_shardy: whether Shardy's pass has it too. Otherwise a pipeline is printed with it only
+        where it is set, so that other printed pipelines are Shardy's too.
+
     """
-    return field(default=default, metadata={"help": description})
+    return field(default=default, metadata={"help": description, "in_shardy": in_shardy})
 
 
 @dataclass(frozen=True, slots=True)

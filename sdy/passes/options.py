@@ -76,7 +76,14 @@ def value_text(value: object) -> str:
 
 
 def format_options(pass_: Pass) -> str:
-    """Return all options of a pass, defaults too, as `{key=value ...}`; '' where it has none."""
-    pairs = (f"{option_flag(f)}={value_text(getattr(pass_, f.name))}" for f in fields(pass_))
-    text = " ".join(pairs)
+    """Return all options of a pass, defaults too, as `{key=value ...}`; '' where it has none.
+
+    Those that Shardy's pass does not have are left out where they are not set.
+    """
+    values = ((f, getattr(pass_, f.name)) for f in fields(pass_))
+    text = " ".join(
+        f"{option_flag(f)}={value_text(value)}"
+        for f, value in values
+        if f.metadata["in_shardy"] or value != f.default
+    )
     return "{" + text + "}" if text else ""

@@ -62,8 +62,15 @@ _PASSES = {
     "sdy-sharding-constraint-to-reshard": (
         "sdy.passes.export_pipeline.sharding_constraint_to_reshard:ShardingConstraintToReshard"
     ),
+    "sdy-insert-explicit-reshards": (
+        "sdy.passes.export_pipeline.insert_explicit_reshards:InsertExplicitReshards"
+    ),
     "sdy-reshard-to-collectives": (
         "sdy.passes.export_pipeline.reshard_to_collectives:ReshardToCollectives"
+    ),
+    "sdy-remove-all-gather-reduce-scatter-for-cmv1": (
+        "sdy.passes.export_pipeline.remove_all_gather_reduce_scatter_for_cmv1:"
+        "RemoveAllGatherReduceScatterForCmv1"
     ),
     "sdy-close-shardings": "sdy.passes.export_pipeline.close_shardings:CloseShardings",
     "sdy-drop-sharding-rules": "sdy.passes.export_pipeline.drop_sharding_rules:DropShardingRules",

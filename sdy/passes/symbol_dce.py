@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from jaxlib.mlir import ir
-
 from sdy.ir.call_graph import CallGraph, callee_name
 from sdy.ir.sharding_access import FUNCTION
-from sdy.ir.symbols import symbol_name
+from sdy.ir.symbols import is_private, symbol_name
 from sdy.passes.base import Pass
 from sdy.passes.upstream import run_upstream
 
 if TYPE_CHECKING:
+    from jaxlib.mlir import ir
+
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["SymbolDce"]
 
-_VISIBILITY = "sym_visibility"
 _MODULE = "builtin.module"
 
 
@@ -33,16 +32,11 @@ class SymbolDce(Pass):
         body = module.module.body.operations
         ops = [op.operation for op in body]
         has_modules = any(op.name == _MODULE for op in ops)
-        if has_modules or not _are_all_called([op for op in ops if _is_hidden(op)], module):
+        if has_modules or not _are_all_called([op for op in ops if is_private(op)], module):
             run_upstream(module.module, self.name)
             if has_modules or len(body) != len(ops):
                 module.ops_changed()
                 module.meshes_changed()
-
-
-def _is_hidden(op: ir.Operation) -> bool:
-    visibility = op.attributes.get(_VISIBILITY)
-    return visibility is not None and ir.StringAttr(visibility).value != "public"
 
 
 def _are_all_called(hidden: list[ir.Operation], module: IndexedModule) -> bool:

@@ -65,10 +65,14 @@ def lower(function: Callable[..., Any], *arguments: Argument) -> jax.stages.Lowe
     return traced.lower(lowering_platforms=("cpu",))
 
 
-def run_both(function: Callable[..., Any], *arguments: Argument) -> Outcome:
+def run_both(
+    function: Callable[..., Any],
+    *arguments: Argument,
+    pipeline: str = "sdy-propagation-pipeline",
+) -> Outcome:
     """Propagate, compile and run a program; run it on one device as well."""
     module = load(lower(function, *arguments))
-    run_pipeline(module, "sdy-propagation-pipeline")
+    run_pipeline(module, pipeline)
     executable = compile_program(module, "cpu:8")
     random = np.random.default_rng(0)
     arrays = [random.normal(size=a.shape).astype(np.float32) for a in arguments]

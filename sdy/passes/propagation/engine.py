@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.ir.indexed_module import IndexedModule
     from sdy.passes.propagation.graph import Graph
+    from sdy.passes.propagation.recording import Observer
+    from sdy.passes.propagation.step import StepCase
     from sdy.passes.propagation.strategies import Strategy
 
 __all__ = ["ALL_OPS", "Engine"]
@@ -40,7 +42,10 @@ _FLOWS_THAT_COUNT_USES = (Flow.PASS_THROUGH, Flow.DYNAMIC_SLICE)
 
 
 class Engine:
-    """The state of propagation: the shardings of all tensors, and which ops wait."""
+    """The state of propagation: the shardings of all tensors, and which ops wait.
+
+    An observer, if there is one, is told of every step that changes something.
+    """
 
     def __init__(
         self,
@@ -50,16 +55,19 @@ class Engine:
         groups: Mapping[int, tuple[int, ...]],
         *,
         conservative: bool,
+        observer: Observer | None = None,
     ) -> None:
         calls = CallGraph(graph)
         self.graph = graph
+        self.groups = groups
         self.tensors = Tensors(graph, module.codec)
         self.classes = OpClasses(
             graph, calls, self.tensors, module.codec, conservative=conservative
         )
         self.dead_ops = DeadOps(graph)
         self._module = module
-        self._groups = groups
+        self._main = main
+        self._observer = observer
         self._steps = Steps(self.classes.classes, self.tensors.interner)
         self._visits = Visits(graph, calls, self.classes)
         self._states = [NO_STATE] * len(graph.ops)
@@ -91,6 +99,7 @@ class Engine:
         known = self._steps.known_changes(this_round)
         is_erased, is_dead = self.dead_ops.is_erased, self.dead_ops.is_dead
         states, stack, waiting = self._states, self._stack, self._waiting
+        observer = self._observer
         while True:
             if stack:
                 op = stack.pop()
@@ -111,6 +120,9 @@ class Engine:
             if changes is None:
                 changes = self._steps.changes(this_round, state)
             if changes:
+                if observer is not None:
+                    case = self._steps.case(this_round, state)
+                    self._tell(observer, op, self.classes.tensors[op], this_round, case, changes)
                 self._apply(op, changes)
 
     def _ops_with_effect(self, this_round: Round) -> bytearray:
@@ -145,10 +157,24 @@ class Engine:
             if op in self.classes.transforms and position == len(tensors) - 1:
                 number = self._kept_as(op, number)
             self._assign(tensor, number, op)
-            for member in self._groups.get(tensor, ()):
+            for member in self.groups.get(tensor, ()):
                 if member != tensor:
                     self._assign(self.tensors.of_value[member], number, op)
                     self._notify(self._visits.after_change(member), op)
+
+    def _tell(
+        self,
+        observer: Observer,
+        op: int,
+        tensors: tuple[int, ...],
+        this_round: Round,
+        case: StepCase,
+        changes: Changes,
+    ) -> None:
+        """Tell the observer of a step that changes something."""
+        known = self.tensors.known
+        new = tuple([(position, known(number)) for position, number in changes])
+        observer.step_taken(op, tensors, this_round.op_priority, case, new)
 
     def _seen_as(self, op: int, number: int) -> int:
         """Return the sharding of a manual computation's edge as the step sees it."""
@@ -216,18 +242,22 @@ class Engine:
     def _share_with_results(self, strategy: Strategy) -> None:
         """Make each value that main returns and main's result agree, without queueing anything."""
         everything = Round(strategy, ALL_OPS)
-        shardings = self.tensors.shardings
+        shardings, observer = self.tensors.shardings, self._observer
         for kind, value, result in self._returned:
             numbers = (shardings[value], shardings[result])
             if not any(numbers):
                 continue
             state = self._steps.state(kind, numbers)
-            for position, number in self._steps.changes(everything, state):
+            changes = self._steps.changes(everything, state)
+            if changes and observer is not None:
+                case = self._steps.case(everything, state)
+                self._tell(observer, self._main, (value, result), everything, case, changes)
+            for position, number in changes:
                 if position == 1:
                     self.tensors.assign(result, number)
                     continue
                 self._assign(value, number, _NOBODY)
-                for member in self._groups.get(value, ()):
+                for member in self.groups.get(value, ()):
                     if member != value:
                         self._assign(self.tensors.of_value[member], number, _NOBODY)
 
@@ -274,7 +304,7 @@ class Engine:
     def write_back(self) -> None:
         """Erase the dead ops from the module and write the shardings that changed."""
         self.tensors.write_back(self.dead_ops.is_erased)
-        if self.dead_ops.erased:
-            for op in self.dead_ops.erased:
-                self.graph.ops[op].erase()
-            self._module.ops_changed()
+        for op in self.dead_ops.erased:
+            self.graph.ops[op].erase()
+        erased = [op for op, is_erased in enumerate(self.dead_ops.is_erased) if is_erased]
+        self._module.replace_at(dict.fromkeys(erased, ()))

@@ -39,6 +39,7 @@ class Graph:
     Attributes:
       ops: all ops below the module, parents first.
       names: the name of each op.
+      attributes: the attributes of each op, as they are when looked up.
       operands: the values that each op takes.
       results: the values that each op gives.
       values: the values themselves.
@@ -48,14 +49,14 @@ class Graph:
 
     """
 
-    def __init__(self, module: ir.Operation) -> None:
-        self.ops: list[ir.Operation] = []
+    def __init__(self, in_order: Sequence[tuple[str, ir.Operation]]) -> None:
+        """Read the ops of a module, given in the order of the text with their names."""
+        self.ops: list[ir.Operation] = [op for _, op in in_order]
+        self.names: list[str] = [name for name, _ in in_order]
         self._ids = _ValueIds()
         self._without_results: list[int] | None = None
-        module.walk(self._keep, ir.WalkOrder.PRE_ORDER)
-        del self.ops[0]
         ids = self._ids.__getitem__
-        self.names: list[str] = [op.name for op in self.ops]
+        self.attributes = [op.attributes for op in self.ops]
         self.operands = [tuple(map(ids, op.operands)) for op in self.ops]
         self.results = [tuple(map(ids, op.results)) for op in self.ops]
         self.values = self._ids.values_by_id
@@ -69,10 +70,6 @@ class Graph:
         for index, operands in enumerate(self.operands):
             for value in operands:
                 users[value].append(index)
-
-    def _keep(self, op: ir.Operation) -> ir.WalkResult:
-        self.ops.append(op)
-        return ir.WalkResult.ADVANCE
 
     def value_id(self, value: ir.Value) -> int:
         """Return the number of a value."""
@@ -101,13 +98,25 @@ class Graph:
 
     def uses(self, value: int) -> Sequence[tuple[int, int]]:
         """Return the uses of a value as (op, operand number), in MLIR's order of uses."""
-        users = self.users[value]
+        users, operands = self.users[value], self.operands
         if len(users) == 1:
-            return [(users[0], self.operands[users[0]].index(value))]
+            return [(users[0], operands[users[0]].index(value))]
+        by_operand_number: dict[int, list[int]] = {}
+        for op in dict.fromkeys(users):
+            for number, operand in enumerate(operands[op]):
+                if operand == value:
+                    by_operand_number.setdefault(number, []).append(op)
         return [
-            (self.op_index(use.owner.operation), use.operand_number)
+            (self._user(use, by_operand_number[use.operand_number]), use.operand_number)
             for use in self.values[value].uses
         ]
+
+    def _user(self, use: ir.OpOperand, candidates: Sequence[int]) -> int:
+        """Return which of `candidates` has a use; to ask the use is slow, so it is the last way."""
+        if len(candidates) == 1:
+            return candidates[0]
+        owner = use.owner.operation
+        return next(op for op in candidates if self.ops[op] == owner)
 
     def nested(self, op: int) -> Iterator[int]:
         """Yield the ops in the regions of `op`, parents first."""

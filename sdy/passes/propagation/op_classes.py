@@ -92,27 +92,26 @@ class OpClasses:
         self._classify()
 
     def _classify(self) -> None:
-        graph, of_value = self._graph, self._of_value
-        for op, name in enumerate(graph.names):
-            if name in RULES:
-                number = self._class_by_key(op, name)
-            elif name == data_flow.DATA_FLOW_EDGE:
-                self._classify_edge(op, data_flow.edge_sources(graph.values[graph.operands[op][0]]))
-                continue
-            elif name == FUNC_EDGE:
-                self._classify_edge(op, self._func_edge_sources(op))
-                continue
+        graph, of_value, by_key = self._graph, self._of_value, self._by_key
+        for op, (name, operands, results) in enumerate(
+            zip(graph.names, graph.operands, graph.results, strict=True)
+        ):
+            if name in RULES or SHARDING_RULE in graph.attributes[op]:
+                key = self._key(op, name, operands, results)
+                number = by_key.get(key)
+                if number is None:
+                    number = by_key[key] = self._make_class(graph.ops[op], name)
             elif name == BARRIER:
                 number = self._barrier_class(op)
-            elif SHARDING_RULE in graph.ops[op].attributes:
-                number = self._class_by_key(op, name)
             else:
+                if name == data_flow.DATA_FLOW_EDGE:
+                    self._classify_edge(op, data_flow.edge_sources(graph.values[operands[0]]))
+                elif name == FUNC_EDGE:
+                    self._classify_edge(op, self._func_edge_sources(op))
                 continue
             if number != NO_CLASS:
                 self.of_op[op] = number
-                self.tensors[op] = tuple(
-                    [of_value[value] for value in graph.operands[op] + graph.results[op]]
-                )
+                self.tensors[op] = tuple([of_value[value] for value in operands + results])
 
     def registered(self) -> Iterator[tuple[int, OpShardingRule]]:
         """Yield the ops that a rule is registered for, each with its rule."""
@@ -120,27 +119,24 @@ class OpClasses:
             if number != NO_CLASS and self._graph.names[op] in RULES:
                 yield op, self.classes[number].rule
 
-    def _class_by_key(self, op: int, name: str) -> int:
-        graph = self._graph
-        handle = graph.ops[op]
-        attributes = handle.attributes
-        types = self._types
-        key: list[Hashable] = [name]
-        key += [types[value] for value in graph.operands[op]]
-        key.append("->")
-        key += [types[value] for value in graph.results[op]]
+    def _key(
+        self, op: int, name: str, operands: tuple[int, ...], results: tuple[int, ...]
+    ) -> Hashable:
+        """Return what the class of an op depends on: its name, its types, what its rule reads."""
+        types, attributes = self._types, self._graph.attributes[op]
+        key = (
+            name,
+            tuple([types[value] for value in operands]),
+            tuple([types[value] for value in results]),
+        )
         if SHARDING_RULE in attributes:
             self.with_own_rule.append(op)
-            key.append(attributes[SHARDING_RULE])
-        elif entry := RULES.get(name):
-            key += [attributes.get(a, None) for a in entry.reads]
-            if entry.beyond is not None:
-                key.append(entry.beyond(handle))
-        packed = tuple(key)
-        number = self._by_key.get(packed)
-        if number is None:
-            number = self._by_key[packed] = self._make_class(handle, name)
-        return number
+            return (*key, attributes[SHARDING_RULE])
+        entry = RULES[name]
+        if not entry.reads and entry.beyond is None:
+            return key
+        read = tuple([attributes.get(attribute) for attribute in entry.reads])
+        return (*key, read, entry.beyond and entry.beyond(self._graph.ops[op]))
 
     def _make_class(self, op: ir.Operation, name: str) -> int:
         if SHARDING_RULE in op.attributes:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.dialect.errors import Error
 from sdy.ir.attributes import SHARDING_RULE, rule_attribute
 from sdy.passes.base import Pass, option
+from sdy.passes.propagation.composites import composites_followed
+from sdy.passes.propagation.debug_attributes import DebugOptions
 from sdy.passes.propagation.op_priorities import OP_PRIORITIES
 from sdy.passes.propagation.rules.registry import RULES
 from sdy.passes.propagation.schedule import Schedule, propagate_shardings
 from sdy.passes.propagation.strategies import Strategy
 from sdy.passes.propagation.unknown_ops import warn_of_unknown_ops
+from sdy.passes.propagation.user_rule_attributes import write_user_rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,12 +49,33 @@ class BasicPropagate(Pass):
     name: ClassVar[str] = "sdy-basic-propagate"
 
     keep_sharding_rules: bool = option(False, "keep existing and created sharding rules on ops")
+    module_dump_directory: str = option(
+        "", "where to write the module to between two user priorities"
+    )
     conservative_propagation: bool = option(
         False, "do not split axes, nor shard dimensions that are not divisible"
+    )
+    debug_sharding_origins: bool = option(
+        False,
+        "write on values whose annotation each axis goes back to: that of an argument or a "
+        "result of a function, of a sharding constraint, or of a manual computation",
+    )
+    debug_propagation_edge_sharding: bool = option(
+        False, "write on ops at which step each axis came, from which operand or result"
+    )
+    follow_composites: bool = option(
+        False,
+        "propagate through the decompositions of composites, into them and back",
+        in_shardy=False,
     )
 
     def run(self, module: IndexedModule) -> None:
         """Propagate, in place."""
+        write_user_rules(module)
+        with composites_followed(module) if self.follow_composites else nullcontext():
+            self._propagate(module)
+
+    def _propagate(self, module: IndexedModule) -> None:
         propagate_shardings(
             module,
             Schedule(
@@ -60,6 +85,8 @@ class BasicPropagate(Pass):
                 conservative=self.conservative_propagation,
                 keep_rules=self.keep_sharding_rules,
             ),
+            DebugOptions(self.debug_sharding_origins, self.debug_propagation_edge_sharding),
+            self.module_dump_directory,
         )
 
     def _strategies(self) -> Sequence[Strategy]:
@@ -144,6 +171,7 @@ class PopulateOpShardingRules(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Set the attributes, in place."""
+        write_user_rules(module)
         warn_of_unknown_ops(module.ops_by_name)
         for name, ops in module.ops_by_name.items():
             if name not in RULES:

@@ -154,7 +154,9 @@ class TensorFactors:
         axes: Axes = ()
         is_closed = False
         for factor in factors:
-            sharding = self.factors[factor]
+            sharding = self.factors.get(factor)
+            if sharding is None:
+                break
             is_closed |= sharding.is_closed
             axes = join_axes(axes, sharding.axes, mesh)
             if sharding.overflow:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdy.ir.load import load
+from sdy.passes.options import value_text
 from sdy.passes.pipeline import run_pipeline
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def propagate(
     program: str | bytes | os.PathLike[str] | Lowered | ir.Module,
     *,
     dedup_functions_fully: bool = False,
+    follow_composites: bool = False,
 ) -> ir.Module:
     """Work out the shardings of all tensors of a program from those of a few.
 
@@ -28,6 +30,8 @@ def propagate(
       program: a module, which is changed in place, or what `sdy.load` takes.
       dedup_functions_fully: whether all calls of a function share its shardings; otherwise a
         function that is called with different ones gets a copy for each.
+      follow_composites: whether to propagate through the decompositions of composites, into
+        them and back; otherwise they stay as they are.
 
     Returns:
       The module.
@@ -37,5 +41,8 @@ def propagate(
 
     """
     module = load(program)
-    options = f"{{dedup-functions-fully={str(dedup_functions_fully).lower()}}}"
-    return run_pipeline(module, f"builtin.module(sdy-propagation-pipeline{options})")
+    options = (
+        f"dedup-functions-fully={value_text(dedup_functions_fully)} "
+        f"follow-composites={value_text(follow_composites)}"
+    )
+    return run_pipeline(module, f"builtin.module(sdy-propagation-pipeline{{{options}}})")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sdy.passes.base import option
 from sdy.passes.export_pipeline.export_pipeline import ExportPipeline
 from sdy.passes.import_pipeline.import_pipeline import ImportPipeline
+from sdy.passes.options import value_text
 from sdy.passes.pass_pipeline import PassPipeline
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ class PropagationPipeline(PassPipeline):
     dedup_functions_fully: bool = option(
         False, "Whether all calls of a function share one copy of it, however they are sharded."
     )
+    follow_composites: bool = option(
+        False,
+        "Whether to propagate through the decompositions of composites, into them and back.",
+        in_shardy=False,
+    )
 
     def text(self) -> str:
         """Return the passes in their order."""
@@ -46,7 +52,8 @@ class PropagationPipeline(PassPipeline):
             yield "sdy-sharding-group-import"
         yield "sdy-pre-order-funcs"
         # The export passes read the rules that propagation leaves on ops, and drop them.
-        yield "sdy-user-priority-propagate{keep-sharding-rules=true}"
+        follow_composites = f"follow-composites={value_text(self.follow_composites)}"
+        yield f"sdy-user-priority-propagate{{keep-sharding-rules=true {follow_composites}}}"
         if self.dedup_functions_fully:
             yield "sdy-propagate-to-func-results"
             yield "sdy-sink-func-data-flow-edges"

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sdy.dialect.errors import Error
-from sdy.ir.attributes import SHARDING_RULE, rule_attribute
 from sdy.passes.propagation.calls import FUNCTION, symbol_name
+from sdy.passes.propagation.debug_attributes import NO_DEBUG, DebugAttributes
 from sdy.passes.propagation.engine import ALL_OPS, Engine
 from sdy.passes.propagation.graph import Graph
+from sdy.passes.propagation.priority_dumps import dump_after_priority
+from sdy.passes.propagation.recording import Recording
+from sdy.passes.propagation.rule_attributes import drop_rules, write_rules
 from sdy.passes.propagation.sharding_groups import (
     constrain_conflicting_groups,
     group_of_value,
@@ -23,10 +26,9 @@ from sdy.passes.propagation.user_priorities import user_priority_rounds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jaxlib.mlir import ir
-
-    from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.ir.indexed_module import IndexedModule
+    from sdy.passes.propagation.debug_attributes import DebugOptions
+    from sdy.passes.propagation.recording import Observer
     from sdy.passes.propagation.strategies import Strategy
 
 __all__ = ["Schedule", "propagate_shardings"]
@@ -52,26 +54,51 @@ class Schedule:
     keep_rules: bool = False
 
 
-def propagate_shardings(module: IndexedModule, schedule: Schedule) -> None:
+def propagate_shardings(
+    module: IndexedModule,
+    schedule: Schedule,
+    debug: DebugOptions = NO_DEBUG,
+    dump_directory: str = "",
+) -> None:
     """Propagate the shardings of `module` through it, in place.
+
+    Args:
+      module: the module.
+      schedule: which rounds propagation goes through.
+      debug: which debug attributes are written.
+      dump_directory: where the module is written to between two user priorities; "" for nowhere.
 
     Raises:
       Error: located, where a shape is dynamic, a type a tuple, or no function is the main one.
 
     """
-    engine = _make_engine(module, schedule)
+    recording = Recording() if debug else None
+    engine = _make_engine(module, schedule, recording)
+    attributes = DebugAttributes(module, debug) if debug else None
     warn_of_unknown_ops(engine.graph.ops_by_name())
-    for _ in user_priority_rounds(engine) if schedule.user_priorities else (0,):
+
+    def dump(priority: int) -> None:
+        dump_after_priority(engine, module.operation, dump_directory, priority)
+
+    for user_priority in user_priority_rounds(engine, dump) if schedule.user_priorities else (0,):
+        if recording is not None:
+            recording.user_priority = user_priority
         for op_priority in schedule.op_priorities:
             for strategy in schedule.strategies:
                 engine.run(Round(strategy, op_priority))
+    if recording is not None and attributes is not None:
+        attributes.replay(recording, engine)
+        attributes.write()
     engine.write_back()
-    _write_rules(engine, module, keep=schedule.keep_rules)
+    if schedule.keep_rules:
+        write_rules(engine, engine.graph.ops)
+    else:
+        drop_rules(engine)
 
 
-def _make_engine(module: IndexedModule, schedule: Schedule) -> Engine:
+def _make_engine(module: IndexedModule, schedule: Schedule, observer: Observer | None) -> Engine:
     while True:
-        graph = Graph(module.operation)
+        graph = Graph(module.in_order)
         graph.check_types()
         groups = value_groups(graph)
         engine = Engine(
@@ -80,6 +107,7 @@ def _make_engine(module: IndexedModule, schedule: Schedule) -> Engine:
             _main_function(graph),
             group_of_value(groups),
             conservative=schedule.conservative,
+            observer=observer,
         )
         if not constrain_conflicting_groups(engine.tensors, groups, module.codec):
             for tensor, sharding in shared_within_groups(engine.tensors, groups):
@@ -99,23 +127,3 @@ def _main_function(graph: Graph) -> int:
         "propagation needs a function @main, or one function in all; "
         f"the module has {len(functions)} functions and none of that name"
     )
-
-
-def _write_rules(engine: Engine, module: IndexedModule, *, keep: bool) -> None:
-    """Keep the rule of each op as its attribute, or drop those that no user wrote."""
-    ops, classes = engine.graph.ops, engine.classes
-    if not keep:
-        for op in classes.with_own_rule:
-            if (
-                not engine.dead_ops.is_erased[op]
-                and not classes.classes[classes.of_op[op]].rule.is_custom
-            ):
-                del ops[op].attributes[SHARDING_RULE]
-        return
-    attributes: dict[OpShardingRule, ir.Attribute] = {}
-    for op, rule in classes.registered():
-        if engine.dead_ops.is_erased[op]:
-            continue
-        if rule not in attributes:
-            attributes[rule] = rule_attribute(rule, module.context)
-        ops[op].attributes[SHARDING_RULE] = attributes[rule]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sdy.passes.propagation.projection import Projection
-from sdy.passes.propagation.strategies import Strategy, propagate_factors
+from sdy.passes.propagation.strategies import propagate_factors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.passes.propagation.direction import Direction
     from sdy.passes.propagation.op_priorities import Flow
+    from sdy.passes.propagation.strategies import Strategy
 
-__all__ = ["Change", "OpClass", "common_mesh", "take_step"]
+__all__ = ["Change", "OpClass", "StepCase", "common_mesh", "propagated", "take_step"]
 
 Change = tuple[int, "TensorSharding"]
 Axes = tuple["AxisRef", ...]
@@ -46,6 +47,24 @@ class OpClass:
     conservative: bool
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class StepCase:
+    """All that a step depends on.
+
+    Attributes:
+      op: the op's class.
+      strategy: how conflicts are met.
+      directions: for each factor of the rule, where its axes may go.
+      shardings: those of the operands, then of the results.
+
+    """
+
+    op: OpClass
+    strategy: Strategy
+    directions: tuple[Direction, ...]
+    shardings: tuple[TensorSharding | None, ...]
+
+
 def common_mesh(shardings: Iterable[TensorSharding | None]) -> Mesh | None:
     """Return the mesh that all shardings share; None where there is none or more than one.
 
@@ -64,44 +83,38 @@ def common_mesh(shardings: Iterable[TensorSharding | None]) -> Mesh | None:
     return common
 
 
-def take_step(
-    op: OpClass,
-    strategy: Strategy,
-    directions: Sequence[Direction],
-    shardings: Sequence[TensorSharding | None],
-) -> tuple[Change, ...]:
-    """Return the new shardings of an op's tensors, by position, where they change.
-
-    Args:
-      op: the op's class.
-      strategy: how conflicts are met.
-      directions: for each factor of the rule, where its axes may go.
-      shardings: those of the operands, then of the results.
-
-    """
-    if _all_agree(op.rule, directions, shardings):
+def take_step(case: StepCase) -> tuple[Change, ...]:
+    """Return the new shardings of an op's tensors, by position, where they change."""
+    rule = case.op.rule
+    if _all_agree(rule, case.directions, case.shardings):
         return ()
-    mesh = common_mesh(shardings)
+    mesh = common_mesh(case.shardings)
     if mesh is None or mesh.is_maximal:
         return ()
-    projection = Projection.build(shardings, op.rule, mesh)
-    changed = propagate_factors(
-        strategy,
-        projection,
-        directions,
-        op.rule,
-        mesh,
-        is_elementwise=op.is_elementwise,
-        conservative=op.conservative,
-    )
+    projection, changed = propagated(case, mesh)
     return tuple(
         (position, new)
         for position, (tensor, mapping, old) in enumerate(
-            zip(projection.tensors(), op.rule.tensors, shardings, strict=True)
+            zip(projection.tensors(), rule.tensors, case.shardings, strict=True)
         )
         if changed[position]
-        and _is_update(old, new := tensor.to_sharding(mapping, op.rule.factor_sizes, mesh))
+        and _is_update(old, new := tensor.to_sharding(mapping, rule.factor_sizes, mesh))
     )
+
+
+def propagated(case: StepCase, mesh: Mesh) -> tuple[Projection, list[bool]]:
+    """Return the factor shardings after a step, and for each tensor whether they changed."""
+    projection = Projection.build(case.shardings, case.op.rule, mesh)
+    changed = propagate_factors(
+        case.strategy,
+        projection,
+        case.directions,
+        case.op.rule,
+        mesh,
+        is_elementwise=case.op.is_elementwise,
+        conservative=case.op.conservative,
+    )
+    return projection, changed
 
 
 def _all_agree(
@@ -119,7 +132,10 @@ def _all_agree(
             factors = dim_mapping.factors
             if not any([directions[factor] for factor in factors]):
                 continue
-            own = sharding.dimensions[index].axes if sharding is not None else ()
+            # The sharding of a tensor that is all on one device has no dimensions.
+            own: Axes = ()
+            if sharding is not None and sharding.dimensions:
+                own = sharding.dimensions[index].axes
             if len(factors) > 1 or axes.setdefault(factors[0], own) != own:
                 return False
     return True

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sdy.passes.propagation.op_priorities import factor_directions
-from sdy.passes.propagation.step import take_step
+from sdy.passes.propagation.step import StepCase, take_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,6 +56,7 @@ class Steps:
         self._taken: dict[
             tuple[int, Strategy, tuple[Direction, ...], tuple[int, ...]], Changes
         ] = {}
+        self._cases: dict[tuple[Round, int], StepCase] = {}
 
     @property
     def state_count(self) -> int:
@@ -102,16 +103,29 @@ class Steps:
         step = (kind // 2, this_round.strategy, directions, shardings)
         known = self._taken.get(step)
         if known is None:
-            changes = take_step(
-                self._classes[kind // 2],
-                this_round.strategy,
-                directions,
-                [self._interner.sharding(number) for number in shardings],
-            )
+            changes = take_step(self._case(this_round, kind, shardings))
             known = self._taken[step] = tuple(
                 (position, self._interner.number(new)) for position, new in changes
             )
         return known
+
+    def case(self, this_round: Round, state: int) -> StepCase:
+        """Return what the step of an op in `state` depends on, one object for each case."""
+        known = self._cases.get((this_round, state))
+        if known is None:
+            key = self._states[state]
+            if key is None:
+                raise ValueError("an op none of whose tensors has a sharding takes no step")
+            known = self._cases[this_round, state] = self._case(this_round, *key)
+        return known
+
+    def _case(self, this_round: Round, kind: int, shardings: tuple[int, ...]) -> StepCase:
+        return StepCase(
+            self._classes[kind // 2],
+            this_round.strategy,
+            self._factor_directions(kind, this_round.op_priority),
+            tuple([self._interner.sharding(number) for number in shardings]),
+        )
 
     def _factor_directions(self, kind: int, priority: int) -> tuple[Direction, ...]:
         known = self._directions.get((kind, priority))

@@ -143,13 +143,13 @@ class Tensors:
 
     def _read_results(self) -> None:
         graph = self.graph
-        for op, (handle, results) in enumerate(zip(graph.ops, graph.results, strict=True)):
+        for name, attributes, results in zip(
+            graph.names, graph.attributes, graph.results, strict=True
+        ):
             if not results:
                 continue
-            name = graph.names[op]
             if len(results) > 1:
                 self.siblings.update(dict.fromkeys(results, results))
-            attributes = handle.attributes
             if name in _SINGLE:
                 if _SINGLE[name] in attributes:
                     self._set(results[0], self._codec.sharding(attributes[_SINGLE[name]]))
@@ -240,7 +240,7 @@ class Tensors:
         opened: tuple[int, ...] = ()
         if self.shardings[tensor] == NO_SHARDING and tensor in self.siblings:
             opened = tuple(t for t in self.siblings[tensor] if t != tensor)
-            mesh = self._known(number).mesh
+            mesh = self.known(number).mesh
             for sibling in opened:
                 sibling_rank = rank(self.graph.types[sibling])
                 self._set(sibling, TensorSharding.fully_open(mesh, sibling_rank))
@@ -270,7 +270,8 @@ class Tensors:
             if has_priority[number] and tensor not in spoken_for
         ]
 
-    def _known(self, number: int) -> TensorSharding:
+    def known(self, number: int) -> TensorSharding:
+        """Return the sharding of a number that is not that of no sharding."""
         sharding = self.interner.sharding(number)
         if sharding is None:
             raise ValueError("a tensor cannot lose its sharding")
@@ -303,12 +304,12 @@ class Tensors:
             handle.attributes[_LISTS.get(name, SHARDING)] = self._list_attribute(numbers)
 
     def _attribute(self, number: int) -> ir.Attribute:
-        return self._codec.attribute(self._known(number))
+        return self._codec.attribute(self.known(number))
 
     def _list_attribute(self, numbers: tuple[int, ...]) -> ir.Attribute:
         known = self._list_attributes.get(numbers)
         if known is None:
-            known = self._codec.list_attribute(tuple(map(self._known, numbers)))
+            known = self._codec.list_attribute(tuple(map(self.known, numbers)))
             self._list_attributes[numbers] = known
         return known
 

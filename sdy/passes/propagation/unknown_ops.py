@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from sdy.ir.attributes import SHARDING_RULE
 from sdy.ir.diagnostics import warn
 from sdy.passes.propagation.rules.registry import RULES, unknown_op_warning
+from sdy.passes.propagation.rules.user_rules import active_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from jaxlib.mlir import ir
 
@@ -21,19 +23,26 @@ _CUSTOM_CALL = "stablehlo.custom_call"
 def warn_of_unknown_ops(ops_by_name: Mapping[str, Sequence[ir.Operation]]) -> None:
     """Warn of each op or custom call target that is unknown, once, at its first place.
 
-    What has a rule of its own as an attribute is known.
+    What has a rule of its own as an attribute is known, and what a user registered a rule for.
     """
     for name, ops in ops_by_name.items():
         if name == _CUSTOM_CALL:
             _warn_once_per_message(ops)
         elif name not in RULES:
-            _warn_once_per_message(ops[:1])
+            _warn_once_per_message(_first_without_rule(ops))
+
+
+def _first_without_rule(ops: Iterable[ir.Operation]) -> Iterator[ir.Operation]:
+    return islice((op for op in ops if SHARDING_RULE not in op.attributes), 1)
 
 
 def _warn_once_per_message(ops: Iterable[ir.Operation]) -> None:
+    rules = active_rules()
     seen: set[str] = set()
     for op in ops:
-        message = None if SHARDING_RULE in op.attributes else unknown_op_warning(op)
+        if SHARDING_RULE in op.attributes or (rules and rules.find(op)):
+            continue
+        message = unknown_op_warning(op)
         if message is not None and message not in seen:
             seen.add(message)
             warn(op, message)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sdy.dialect.sharding import DimensionSharding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sdy.dialect.sharding import TensorSharding
     from sdy.passes.propagation.engine import Engine
@@ -20,14 +20,22 @@ if TYPE_CHECKING:
 __all__ = ["user_priority_rounds"]
 
 
-def user_priority_rounds(engine: Engine) -> Iterator[int]:
+def user_priority_rounds(engine: Engine, between: Callable[[int], None]) -> Iterator[int]:
     """Prepare the shardings for each user priority in use, lowest first, and yield it.
 
     The first is always 0. A tensor that is gone when its priority comes is passed over.
+
+    Args:
+      engine: the engine, which runs a round when a priority is yielded.
+      between: called with every priority but the last, after its round.
+
     """
     waiting = _prepare_first(engine)
     yield 0
+    previous = 0
     for priority in sorted(waiting):
+        between(previous)
+        previous = priority
         for tensor, original in waiting[priority]:
             current = engine.tensors.sharding(tensor)
             if current is not None and not engine.is_gone(tensor):

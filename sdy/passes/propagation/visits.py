@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jaxlib.mlir import ir
-
 from sdy.ir import data_flow
 from sdy.ir.op_traits import is_terminator
 from sdy.passes.propagation.calls import CALL, RETURN
@@ -64,16 +62,14 @@ class Visits:
         graph = self._graph
         if tensor >= len(graph.values):  # a result of a function: nothing uses it
             return []
-        value = graph.values[tensor]
         affected: list[int] = []
-        if isinstance(value, ir.BlockArgument):
-            owner = graph.op_index(data_flow.owning_op(value))
-        else:
-            owner = graph.op_index(value.owner.operation)
-            if graph.names[owner] == data_flow.DATA_FLOW_EDGE:
-                edge_owner = graph.values[graph.operands[owner][0]]
-                for target in data_flow.non_owner_targets(edge_owner):
-                    self._add_users(graph.value_id(target), affected)
+        owner = graph.producers[tensor]
+        if owner < 0:
+            owner = graph.op_index(data_flow.owning_op(graph.values[tensor]))
+        elif graph.names[owner] == data_flow.DATA_FLOW_EDGE:
+            edge_owner = graph.values[graph.operands[owner][0]]
+            for target in data_flow.non_owner_targets(edge_owner):
+                self._add_users(graph.value_id(target), affected)
         affected.append(owner)
         self._add_users(tensor, affected)
         return affected

@@ -301,3 +301,10 @@ def test_the_verifier_runs_after_each_pass_where_asked() -> None:
     assert told == ["before cse", "verify", "valid", "after cse"] * 2
     told = run_recorded(parse_pipeline("sdy-meddle{then=invalid}, cse"), verify_each=True)
     assert told == ["before sdy-meddle", "verify", "failed sdy-meddle", "error"]
+
+
+def test_an_option_that_shardy_does_not_have_is_printed_where_it_is_set() -> None:
+    assert "follow-composites" not in str(parse_pipeline("sdy-basic-propagate"))
+    text = str(parse_pipeline("sdy-basic-propagate{follow-composites=true}"))
+    assert "follow-composites=true" in text
+    assert str(parse_pipeline(text)) == text

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sdy.dialect.sharding_rule import OpShardingRule
 
-__all__ = ["is_known_target"]
+__all__ = ["has_target_rule", "is_known_target"]
 
 _LEFT_ALONE: Final = frozenset(
     {
@@ -56,7 +56,12 @@ _POINTWISE: Final = frozenset(
 
 def is_known_target(target: str) -> bool:
     """Return whether it is known how calls of `target` are sharded, if at all."""
-    return target in _LEFT_ALONE or target in _POINTWISE or target in _RULES
+    return target in _LEFT_ALONE or has_target_rule(target)
+
+
+def has_target_rule(target: str) -> bool:
+    """Return whether calls of `target` have a rule."""
+    return target in _POINTWISE or target in _RULES
 
 
 def _is_state_of_rng(op: ir.Operation) -> bool:
