@@ -16,10 +16,12 @@ from sdy.compile.compiler import compile  # noqa: A004
 if TYPE_CHECKING:
     from sdy.compile.executable import Executable
     from sdy.dialect.axes import AxisRef, SubAxis
+    from sdy.dialect.einsum_rule import EinsumRule
     from sdy.dialect.errors import Error, ParseError, VerifyError
     from sdy.dialect.hlo_sharding import HloSharding
     from sdy.dialect.mesh import Mesh, MeshAxis
     from sdy.dialect.parser import (
+        parse_einsum_rule,
         parse_manual_axes,
         parse_mesh,
         parse_rule,
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from sdy.passes.gspmd.to_gspmd import to_gspmd
     from sdy.passes.pipeline import run_pipeline
     from sdy.passes.propagation.propagate import propagate
+    from sdy.passes.propagation.rules.register import register_rule, unregister_rule
+    from sdy.passes.propagation.rules.user_rules import rule_scope
 
 __version__ = "0.1.0"
 
@@ -51,6 +55,7 @@ __all__ = [
     "DiagnosticError",
     "DimMapping",
     "DimensionSharding",
+    "EinsumRule",
     "Error",
     "Executable",
     "FactorType",
@@ -71,17 +76,21 @@ __all__ = [
     "compile",
     "find_value",
     "load",
+    "parse_einsum_rule",
     "parse_manual_axes",
     "parse_mesh",
     "parse_rule",
     "parse_sharding",
     "parse_sharding_per_value",
     "propagate",
+    "register_rule",
+    "rule_scope",
     "run_pipeline",
     "set_sharding",
     "shardings",
     "to_gspmd",
     "to_mlir",
+    "unregister_rule",
 ]
 
 _NAMES_BY_MODULE = {
@@ -90,6 +99,7 @@ _NAMES_BY_MODULE = {
         "AxisRef",
         "SubAxis",
     ),
+    "sdy.dialect.einsum_rule": ("EinsumRule",),
     "sdy.dialect.errors": (
         "Error",
         "ParseError",
@@ -101,6 +111,7 @@ _NAMES_BY_MODULE = {
         "MeshAxis",
     ),
     "sdy.dialect.parser": (
+        "parse_einsum_rule",
         "parse_manual_axes",
         "parse_mesh",
         "parse_rule",
@@ -138,6 +149,11 @@ _NAMES_BY_MODULE = {
     "sdy.passes.gspmd.to_gspmd": ("to_gspmd",),
     "sdy.passes.pipeline": ("run_pipeline",),
     "sdy.passes.propagation.propagate": ("propagate",),
+    "sdy.passes.propagation.rules.register": (
+        "register_rule",
+        "unregister_rule",
+    ),
+    "sdy.passes.propagation.rules.user_rules": ("rule_scope",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 

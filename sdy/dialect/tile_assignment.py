@@ -95,6 +95,23 @@ class TileAssignment:
         counted = np.arange(self.size, dtype=np.int64).reshape(self.reshape)
         return counted.transpose(self.transpose).reshape(self.dims)
 
+    def canonical(self) -> TileAssignment:
+        """Return this with its devices counted, if there is a way to count them."""
+        if self.is_iota:
+            return self
+        counted = _counted(np.asarray(self.ids, dtype=np.int64))
+        return self if counted is None else TileAssignment.iota(self.dims, *counted)
+
+    def factors(self) -> tuple[list[int], list[list[int]]] | None:
+        """Split `reshape` so that each of `dims` is made of whole dimensions of it.
+
+        Returns:
+          The finer `reshape`, and for each of `dims` the dimensions of it that make it up,
+          major first; None where a dimension straddles two, or the devices are listed.
+
+        """
+        return self._split(self.dims) if self.is_iota else None
+
     def reshaped(self, dims: Sequence[int]) -> TileAssignment:
         """Return the same devices, row-major, in an array of shape `dims`."""
         return replace(self, dims=tuple(dims))
@@ -127,13 +144,7 @@ class TileAssignment:
         return TileAssignment.iota(self.dims, reshape, [*major, *sorted(minor)])
 
     def _split(self, dims: Sequence[int]) -> tuple[list[int], list[list[int]]] | None:
-        """Split `reshape` so that each of `dims` is made of whole dimensions of it.
-
-        Returns:
-          The finer `reshape`, and for each of `dims` the dimensions of it that make it up,
-          major first; None where a dimension straddles two.
-
-        """
+        """Return `factors` for other `dims`; the devices must be counted."""
         parts: list[list[int]] = [[] for _ in self.reshape]
         groups: list[list[tuple[int, int]]] = [[] for _ in dims]
         group, wanted = 0, dims[0] if dims else 1
@@ -152,6 +163,38 @@ class TileAssignment:
         starts = [sum(map(len, parts[:place])) for place in range(len(parts))]
         reshape = [part for place in parts for part in place]
         return reshape, [[starts[place] + i for place, i in members] for members in groups]
+
+
+def _counted(ids: NDArray[np.int64]) -> tuple[list[int], list[int]] | None:
+    """Return the `reshape` and the `transpose` that count these devices, None if none do.
+
+    Strides are read off minor dimension first: each is an arithmetic sequence as long as it
+    goes, and what is left is its starts.
+    """
+    sizes: list[int] = []
+    strides: list[int] = []
+    left = ids
+    if left[0] != 0:
+        return None
+    while len(left) > 1:
+        stride = int(left[1])
+        steps = np.flatnonzero(left != np.arange(len(left)) * stride)
+        size = int(steps[0]) if len(steps) else len(left)
+        if len(left) % size:
+            return None
+        rows = left.reshape(-1, size)
+        if (rows != rows[:, :1] + np.arange(size) * stride).any():
+            return None
+        sizes.append(size)
+        strides.append(stride)
+        left = rows[:, 0]
+    by_stride = sorted(range(len(sizes)), key=lambda i: -strides[i])
+    reshape = [sizes[i] for i in by_stride]
+    if [strides[i] for i in by_stride] != [
+        math.prod(reshape[i + 1 :]) for i in range(len(reshape))
+    ]:
+        return None
+    return reshape or [1], [by_stride.index(i) for i in reversed(range(len(sizes)))] or [0]
 
 
 def _shortest(

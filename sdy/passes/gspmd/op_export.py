@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from jaxlib.mlir import ir
 from jaxlib.mlir._mlir_libs import _mlirHlo
 
+from sdy.ir.constants import copy_constant_as
 from sdy.ir.diagnostics import op_error
 from sdy.passes.gspmd.hlo_shardings import HLO_SHARDING, says_nothing, unspecified_dims
 
@@ -67,7 +68,9 @@ def export_ops(module: IndexedModule, attributes: HloShardingAttributes, *, comp
     for op in module.ops(CONSTRAINT):
         _export_constraint(op, module, attributes, complete=complete)
     for op in module.ops(CONSTANT):
-        _replace(op, "stablehlo.constant", [], dict(op.attributes.items()))
+        constant = copy_constant_as("stablehlo.constant", op)
+        op.result.replace_all_uses_with(constant.result)
+        op.erase()
     for name in _IDENTITIES:
         for op in module.ops(name):
             op.results[0].replace_all_uses_with(op.operands[0])

@@ -156,16 +156,16 @@ class OpClasses:
             self.classes.append(op_class)
         return number
 
-    def identity(self, kind: ir.Type) -> int:
-        """Return the class of the step between what main returns and its result of that type."""
-        if not isinstance(kind, ir.ShapedType):
-            return NO_CLASS
-        known = self._by_key.get(kind)
+    def identity(self, kind: ir.Type, operand_count: int = 1, flow: Flow = Flow.OTHER) -> int:
+        """Return the class of a step that makes tensors of one type agree; none has no class."""
+        key = (kind, operand_count, flow)
+        known = self._by_key.get(key)
         if known is None:
-            rule = identity_rule(kind.shape)
-            known = self._by_key[kind] = self._number(
-                OpClass(rule, Flow.OTHER, is_elementwise=False, conservative=False)
-            )
+            known = NO_CLASS
+            if isinstance(kind, ir.ShapedType):
+                rule = identity_rule(kind.shape, operand_count)
+                known = self._number(OpClass(rule, flow, is_elementwise=False, conservative=False))
+            self._by_key[key] = known
         return known
 
     def _barrier_class(self, op: int) -> int:
@@ -184,13 +184,12 @@ class OpClasses:
     def _classify_edge(self, op: int, sources: list[ir.Value]) -> None:
         graph = self._graph
         (result,) = graph.results[op]
-        kind = graph.types[result]
-        if not isinstance(kind, ir.ShapedType) or not sources:
+        number = NO_CLASS
+        if sources:
+            number = self.identity(graph.types[result], len(sources), Flow.PASS_THROUGH)
+        if number == NO_CLASS:
             return
-        rule = identity_rule(kind.shape, len(sources))
-        self.of_op[op] = self._number(
-            OpClass(rule, Flow.PASS_THROUGH, is_elementwise=False, conservative=False)
-        )
+        self.of_op[op] = number
         tensors = [self._of_value[graph.value_id(source)] for source in sources]
         self.tensors[op] = (*tensors, self._of_value[result])
         owner = graph.values[graph.operands[op][0]]
