@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
+from sdy.dialect.manual_axes import erase_manual_axes
 from sdy.ir.attributes import SHARDING
 from sdy.ir.data_flow import MANUAL_COMPUTATION, owning_op
 from sdy.ir.sharding_access import (
@@ -18,9 +18,6 @@ from sdy.ir.sharding_access import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from sdy.dialect.axes import AxisRef
     from sdy.dialect.sharding import TensorSharding
     from sdy.ir.attributes import AttributeCodec
 
@@ -53,7 +50,7 @@ def _of_argument(op: ir.Operation, number: int, codec: AttributeCodec) -> Tensor
     sharding = _of_list(op, "in_shardings", number, codec)
     if sharding is None or op.name != MANUAL_COMPUTATION:
         return sharding
-    return _without_axes(sharding, manual_axes(op))
+    return erase_manual_axes(sharding, manual_axes(op))
 
 
 def _of_function_argument(
@@ -69,16 +66,3 @@ def _of_list(
     op: ir.Operation, field: str, number: int, codec: AttributeCodec
 ) -> TensorSharding | None:
     return codec.shardings(op.attributes[field])[number] if field in op.attributes else None
-
-
-def _without_axes(sharding: TensorSharding, names: Collection[str]) -> TensorSharding:
-    return replace(
-        sharding,
-        dimensions=tuple(replace(d, axes=_others(d.axes, names)) for d in sharding.dimensions),
-        replicated=_others(sharding.replicated, names),
-        unreduced=_others(sharding.unreduced, names),
-    )
-
-
-def _others(axes: tuple[AxisRef, ...], names: Collection[str]) -> tuple[AxisRef, ...]:
-    return tuple(axis for axis in axes if axis.name not in names)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jaxlib import xla_client
+from jaxlib import _hlo, xla_client
 
-__all__ = ["XlaSharding", "from_named", "from_text"]
+__all__ = ["XlaSharding", "from_named", "from_text", "protocol_buffers", "texts_in_modules"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,7 +47,21 @@ def from_named(texts: list[str]) -> list[XlaSharding]:
     return _ask([["named", text, []] for text in texts])
 
 
+def protocol_buffers(texts: list[str]) -> list[bytes]:
+    """Return the serialized OpSharding of each text."""
+    return [bytes.fromhex(answer) for answer in _answers([["proto", text, []] for text in texts])]
+
+
+def texts_in_modules(texts: list[str]) -> list[str]:
+    """Return each text as XLA prints it in a module, which is where it prints metadata."""
+    return list(_answers([["module", text, []] for text in texts]))
+
+
 def _ask(requests: list[list[Any]]) -> list[XlaSharding]:
+    return [XlaSharding(*answer) for answer in _answers(requests)]
+
+
+def _answers(requests: list[list[Any]]) -> list[Any]:
     child = subprocess.run(
         [sys.executable, "-m", "tests.differential.xla_hlo_shardings"],
         input="\n".join(map(json.dumps, requests)),
@@ -56,11 +70,15 @@ def _ask(requests: list[list[Any]]) -> list[XlaSharding]:
         cwd=ROOT,
         check=True,
     )
-    return [XlaSharding(*json.loads(line)) for line in child.stdout.splitlines()]
+    return list(map(json.loads, child.stdout.splitlines()))
 
 
-def _answer(kind: str, text: str, shape: list[int]) -> list[Any]:
+def _answer(kind: str, text: str, shape: list[int]) -> Any:
+    if kind == "module":
+        return _text_in_module(text)
     sharding = xla_client.HloSharding.from_string(text)
+    if kind == "proto":
+        return sharding.to_proto().SerializeToString().hex()
     if kind == "named":
         sharding = sharding.v3_to_v2_sharding()
     # XLA prints some subgroups of one kind in a form that it does not keep when it reads it.
@@ -74,6 +92,13 @@ def _answer(kind: str, text: str, shape: list[int]) -> list[Any]:
         whole = xla_client.Shape.array_shape(xla_client.PrimitiveType.F32, shape)
         local = list(sharding.tile(whole).dimensions())
     return [str(sharding), dims, devices, local]
+
+
+def _text_in_module(text: str) -> str:
+    parameter = f"ENTRY e {{ ROOT p = f32[8] parameter(0), sharding={text} }}"
+    module = _hlo.hlo_module_from_text(f"HloModule m\n{parameter}").to_string()
+    line = next(line for line in module.splitlines() if "sharding=" in line)
+    return str(line.split("sharding=", 1)[1])
 
 
 if __name__ == "__main__":

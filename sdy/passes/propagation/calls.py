@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jaxlib.mlir import ir
+from sdy.ir.call_graph import CALL, callee_name
+from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.symbols import symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from jaxlib.mlir import ir
+
     from sdy.passes.propagation.graph import Graph
 
-__all__ = ["CALL", "FUNCTION", "RETURN", "CallGraph", "symbol_name"]
+__all__ = ["RETURN", "Calls"]
 
-CALL = "func.call"
-FUNCTION = "func.func"
 RETURN = "func.return"
 
 
-def symbol_name(function: ir.Operation) -> str:
-    """Return the symbol of a function op."""
-    name: str = ir.StringAttr(function.attributes["sym_name"]).value
-    return name
-
-
-class CallGraph:
+class Calls:
     """The calls of a graph by callee, and its functions by symbol."""
 
     def __init__(self, graph: Graph) -> None:
@@ -34,7 +30,7 @@ class CallGraph:
             if name == FUNCTION:
                 self._functions[symbol_name(op)] = op
             elif name == CALL:
-                self._calls.setdefault(_callee_name(op), []).append(op)
+                self._calls.setdefault(callee_name(op), []).append(op)
 
     def calls_to(self, function: ir.Operation) -> Sequence[ir.Operation]:
         """Return the calls of a function, in the order of the text."""
@@ -42,9 +38,4 @@ class CallGraph:
 
     def callee(self, call: ir.Operation) -> ir.Operation:
         """Return the function that a call calls."""
-        return self._functions[_callee_name(call)]
-
-
-def _callee_name(call: ir.Operation) -> str:
-    name: str = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-    return name
+        return self._functions[callee_name(call)]

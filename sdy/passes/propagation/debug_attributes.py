@@ -16,8 +16,9 @@ from sdy.ir.attributes import SHARDING_RULE, read_rule
 from sdy.ir.data_flow import DATA_FLOW_EDGE, owning_op
 from sdy.ir.sharding_access import FUNCTION, shardable_value
 from sdy.ir.signature_attributes import Field, add_signature_attributes
+from sdy.ir.symbols import symbol_name
 from sdy.passes.propagation.axis_flows import constraint_flows, step_flows
-from sdy.passes.propagation.calls import RETURN, symbol_name
+from sdy.passes.propagation.calls import RETURN
 from sdy.passes.propagation.edges import edges_text
 from sdy.passes.propagation.origins import (
     CONSTRAINT,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.passes.propagation.calls import RETURN, CallGraph
+from sdy.passes.propagation.calls import RETURN, Calls
 from sdy.passes.propagation.dead_ops import DeadOps
 from sdy.passes.propagation.op_classes import NO_CLASS, OpClasses
 from sdy.passes.propagation.op_priorities import OP_PRIORITIES, Flow
@@ -57,7 +57,7 @@ class Engine:
         conservative: bool,
         observer: Observer | None = None,
     ) -> None:
-        calls = CallGraph(graph)
+        calls = Calls(graph)
         self.graph = graph
         self.groups = groups
         self.tensors = Tensors(graph, module.codec)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
+from sdy.dialect.manual_axes import add_free_axes, erase_manual_axes
 from sdy.ir import data_flow
 from sdy.ir.attributes import SHARDING_RULE, read_rule
 from sdy.ir.op_traits import is_elementwise_op
-from sdy.passes.propagation.manual_axes import add_free_axes, erase_manual_axes
+from sdy.ir.sharding_access import manual_axes
 from sdy.passes.propagation.op_priorities import Flow
 from sdy.passes.propagation.rules.builder import identity_rule
 from sdy.passes.propagation.rules.registry import RULES
 from sdy.passes.propagation.step import OpClass
-from sdy.passes.propagation.tensors import manual_axes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.ir.attributes import AttributeCodec
-    from sdy.passes.propagation.calls import CallGraph
+    from sdy.passes.propagation.calls import Calls
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.tensors import Tensors
 
@@ -67,7 +67,7 @@ class OpClasses:
     def __init__(
         self,
         graph: Graph,
-        calls: CallGraph,
+        calls: Calls,
         tensors: Tensors,
         codec: AttributeCodec,
         *,
@@ -231,16 +231,16 @@ def _manual_transform(
     The edge of a block argument keeps the body's view and is joined to an operand outside; that
     of a result keeps the outer view and is joined to what the body returns.
     """
-    manual_axes = manual_axes_of(computation)
+    names = manual_axes(computation)
     is_argument = isinstance(owner, ir.BlockArgument)
     attribute = "in_shardings" if is_argument else "out_shardings"
     index = owner.arg_number if is_argument else ir.OpResult(owner).result_number
     outer = codec.shardings(computation.attributes[attribute])[index]
 
     def to_outer(sharding: TensorSharding) -> TensorSharding:
-        return add_free_axes(outer, sharding, manual_axes)
+        return add_free_axes(outer, sharding, names)
 
     def to_inner(sharding: TensorSharding) -> TensorSharding:
-        return erase_manual_axes(sharding, manual_axes)
+        return erase_manual_axes(sharding, names)
 
     return (to_outer, to_inner) if is_argument else (to_inner, to_outer)

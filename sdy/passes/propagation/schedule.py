@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sdy.dialect.errors import Error
-from sdy.passes.propagation.calls import FUNCTION, symbol_name
+from sdy.ir.main_function import main_function
 from sdy.passes.propagation.debug_attributes import NO_DEBUG, DebugAttributes
 from sdy.passes.propagation.engine import ALL_OPS, Engine
 from sdy.passes.propagation.graph import Graph
@@ -104,7 +103,7 @@ def _make_engine(module: IndexedModule, schedule: Schedule, observer: Observer |
         engine = Engine(
             module,
             graph,
-            _main_function(graph),
+            graph.op_index(main_function(module)),
             group_of_value(groups),
             conservative=schedule.conservative,
             observer=observer,
@@ -114,16 +113,3 @@ def _make_engine(module: IndexedModule, schedule: Schedule, observer: Observer |
                 engine.reassign(tensor, sharding)
             return engine
         module.ops_changed()
-
-
-def _main_function(graph: Graph) -> int:
-    functions = [op for op, name in enumerate(graph.names) if name == FUNCTION]
-    if len(functions) == 1:
-        return functions[0]
-    for op in functions:
-        if symbol_name(graph.ops[op]) == "main":
-            return op
-    raise Error(
-        "propagation needs a function @main, or one function in all; "
-        f"the module has {len(functions)} functions and none of that name"
-    )

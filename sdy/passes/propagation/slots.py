@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
+from sdy.dialect.manual_axes import add_free_axes
 from sdy.ir.attributes import SHARDING
-from sdy.passes.propagation.manual_axes import add_free_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

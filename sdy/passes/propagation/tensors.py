@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import sdy as mlir_sdy
 
+from sdy.dialect.manual_axes import erase_manual_axes
 from sdy.dialect.sharding import TensorSharding
 from sdy.ir import data_flow
 from sdy.ir.attributes import SHARDING
+from sdy.ir.sharding_access import FUNCTION, REGION_OPS, SHARDING_FIELDS, manual_axes
 from sdy.ir.types import rank
-from sdy.passes.propagation.manual_axes import erase_manual_axes
 from sdy.passes.propagation.slots import ListSlot, ManualInSlot, SignatureSlot
 
 if TYPE_CHECKING:
@@ -26,21 +26,9 @@ if TYPE_CHECKING:
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.slots import Slot
 
-__all__ = ["NO_SHARDING", "Interner", "Tensors", "manual_axes_of"]
+__all__ = ["NO_SHARDING", "Interner", "Tensors"]
 
 NO_SHARDING = 0
-
-_FUNCTION = "func.func"
-_SINGLE = {
-    "sdy.sharding_constraint": "sharding",
-    "sdy.reshard": "sharding",
-    data_flow.DATA_FLOW_EDGE: "sharding",
-}
-_LISTS = {
-    data_flow.NAMED_COMPUTATION: "out_shardings",
-    data_flow.MANUAL_COMPUTATION: "out_shardings",
-}
-_COLLECTIVE = "out_sharding"
 
 
 class Interner:
@@ -126,7 +114,7 @@ class Tensors:
         """Return the block arguments that no edge speaks for; redirect those of plain loops."""
         arguments = []
         for op, name in enumerate(self.graph.names):
-            if name == _FUNCTION or name in data_flow.DATA_FLOW_OPS:
+            if name == FUNCTION or name in data_flow.DATA_FLOW_OPS:
                 for region in self.graph.ops[op].regions:
                     for block in region.blocks:
                         arguments += [self.graph.value_id(value) for value in block.arguments]
@@ -150,17 +138,16 @@ class Tensors:
                 continue
             if len(results) > 1:
                 self.siblings.update(dict.fromkeys(results, results))
-            if name in _SINGLE:
-                if _SINGLE[name] in attributes:
-                    self._set(results[0], self._codec.sharding(attributes[_SINGLE[name]]))
+            field = SHARDING_FIELDS.get(name)
+            if field is not None:
+                if field in attributes:
+                    self._set(results[0], self._codec.sharding(attributes[field]))
                 continue
-            list_name = _LISTS.get(name, SHARDING)
-            if list_name in attributes:
-                shardings = self._codec.shardings(attributes[list_name])
+            field = "out_shardings" if name in REGION_OPS else SHARDING
+            if field in attributes:
+                shardings = self._codec.shardings(attributes[field])
                 for result, sharding in zip(results, shardings, strict=True):
                     self._set(result, sharding)
-            elif name.startswith("sdy.") and _COLLECTIVE in attributes:
-                self._set(results[0], self._codec.sharding(attributes[_COLLECTIVE]))
 
     def _read_arguments(self, arguments: Iterable[int]) -> None:
         by_owner: dict[ir.Operation, list[int]] = {}
@@ -169,7 +156,7 @@ class Tensors:
                 argument
             )
         read: dict[str, Callable[[ir.Operation, tuple[int, ...]], Slot]] = {
-            _FUNCTION: self._read_signature,
+            FUNCTION: self._read_signature,
             data_flow.NAMED_COMPUTATION: self._read_named_computation,
             data_flow.MANUAL_COMPUTATION: self._read_manual_computation,
         }
@@ -205,16 +192,16 @@ class Tensors:
         return ListSlot(op, "in_shardings", values)
 
     def _read_manual_computation(self, op: ir.Operation, values: tuple[int, ...]) -> Slot:
-        manual_axes = manual_axes_of(op)
+        names = manual_axes(op)
         shardings = self._codec.shardings(op.attributes["in_shardings"])
         for argument, sharding in zip(op.regions[0].blocks[0].arguments, shardings, strict=True):
-            inner = erase_manual_axes(sharding, manual_axes)
+            inner = erase_manual_axes(sharding, names)
             self._set(self.graph.value_id(argument), inner)
-        return ManualInSlot(op, "in_shardings", values, manual_axes)
+        return ManualInSlot(op, "in_shardings", values, names)
 
     def _read_function_results(self) -> None:
         for index, name in enumerate(self.graph.names):
-            if name != _FUNCTION:
+            if name != FUNCTION:
                 continue
             op = self.graph.ops[index]
             count = len(ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).results)
@@ -296,12 +283,11 @@ class Tensors:
     def _write_results(self, op: int) -> None:
         name, handle, results = self.graph.names[op], self.graph.ops[op], self.graph.results[op]
         numbers = tuple([self.shardings[result] for result in results])
-        if name in _SINGLE:
-            handle.attributes[_SINGLE[name]] = self._attribute(numbers[0])
-        elif name.startswith("sdy.") and _COLLECTIVE in handle.attributes:
-            handle.attributes[_COLLECTIVE] = self._attribute(numbers[0])
+        if name in SHARDING_FIELDS:
+            handle.attributes[SHARDING_FIELDS[name]] = self._attribute(numbers[0])
         else:
-            handle.attributes[_LISTS.get(name, SHARDING)] = self._list_attribute(numbers)
+            field = "out_shardings" if name in REGION_OPS else SHARDING
+            handle.attributes[field] = self._list_attribute(numbers)
 
     def _attribute(self, number: int) -> ir.Attribute:
         return self._codec.attribute(self.known(number))
@@ -312,8 +298,3 @@ class Tensors:
             known = self._codec.list_attribute(tuple(map(self.known, numbers)))
             self._list_attributes[numbers] = known
         return known
-
-
-def manual_axes_of(op: ir.Operation) -> frozenset[str]:
-    """Return the names of the manual axes of a manual computation."""
-    return frozenset(mlir_sdy.ManualAxesAttr(op.attributes["manual_axes"]))

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdy.ir import data_flow
+from sdy.ir.call_graph import CALL
 from sdy.ir.op_traits import is_terminator
-from sdy.passes.propagation.calls import CALL, RETURN
+from sdy.passes.propagation.calls import RETURN
 from sdy.passes.propagation.op_classes import NO_CLASS
 
 if TYPE_CHECKING:
-    from sdy.passes.propagation.calls import CallGraph
+    from sdy.passes.propagation.calls import Calls
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.op_classes import OpClasses
 
@@ -24,7 +25,7 @@ __all__ = ["Visits"]
 class Visits:
     """The ops to visit after a change of a tensor, found once per tensor."""
 
-    def __init__(self, graph: Graph, calls: CallGraph, classes: OpClasses) -> None:
+    def __init__(self, graph: Graph, calls: Calls, classes: OpClasses) -> None:
         self._graph = graph
         self._calls = calls
         self._classes = classes
