@@ -6,7 +6,9 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test bench lint format clean
+# make bench-scaling  draws how time and memory grow, for docs/performance.md
+
+.PHONY: demo test bench bench-scaling lint format clean
 
 demo: $(VENV)/.sdy
 	TF_CPP_MIN_LOG_LEVEL=2 $(RUN) -m sdy.tools.demo
@@ -16,6 +18,10 @@ test: lint
 
 bench: $(VENV)/.dev
 	$(RUN) -m tests.benchmarks.propagation
+
+bench-scaling: $(VENV)/.dev
+	$(RUN) -m pip install --quiet --editable '.[test,bench]'
+	$(RUN) -m tests.benchmarks.scaling
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff format --check .

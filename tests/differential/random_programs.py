@@ -41,6 +41,8 @@ class ProgramOptions:
       priorities: whether shardings may have priorities.
       groups: whether values may be in sharding groups.
       dead_ops: whether ops may be left without users.
+      conflicts: whether it is made for conflicts: few square values of many uses, which meet
+        again through transposes and dots, and few annotations.
 
     """
 
@@ -49,6 +51,7 @@ class ProgramOptions:
     priorities: bool = True
     groups: bool = True
     dead_ops: bool = True
+    conflicts: bool = False
 
 
 @dataclass(slots=True)
@@ -96,7 +99,10 @@ class _Program:
     def emit(self, shape: Shape, text: str, suffix: str, *, sharded: bool = True) -> _Value:
         """Add an op with one result; `text` comes before its attributes, `suffix` after."""
         value = _Value(self.fresh(), shape)
-        attributes = f" {{{self.result_sharding(shape)}}}" if sharded and self.chance(9) else ""
+        one_in = 60 if self.options.conflicts else 9
+        attributes = (
+            f" {{{self.result_sharding(shape)}}}" if sharded and self.chance(one_in) else ""
+        )
         self.lines.append(f"{value.name} = {text}{attributes} : {suffix}")
         self.values.append(value)
         return value
@@ -104,8 +110,9 @@ class _Program:
     # Values.
 
     def any_value(self) -> _Value:
-        """Return a value; early ones often, so that they have many uses."""
-        value = self.values[self.choose(len(self.values))]
+        """Return a value; often an early one in a program made for conflicts, for many uses."""
+        early = 3 if self.options.conflicts and self.chance(2) else len(self.values)
+        value = self.values[self.choose(min(early, len(self.values)))]
         value.uses += 1
         return value
 
@@ -394,6 +401,22 @@ class _Program:
         target = self.pick(("unknown", "MoveToHost", "annotate_device_placement"))
         self.emit(x.shape, f"stablehlo.custom_call @{target}({x.name})", f"({x.type}) -> {x.type}")
 
+    def argument(self, value: _Value, *, is_annotated: bool) -> str:
+        """Return an argument of the function, as its signature has it."""
+        if not is_annotated:
+            return f"{value.name}: {value.type}"
+        sharding = f"#sdy.sharding<{self.sharding(value.shape)}>"
+        return f"{value.name}: {value.type} {{sdy.sharding = {sharding}}}"
+
+    def meet(self, late: _Value) -> None:
+        """Add an annotated value to one of many uses: its sharding comes to all of them at once.
+
+        Who of them is visited first is up to the order of uses.
+        """
+        used = [v for v in self.values if v.shape == late.shape]
+        hub = max(used, key=lambda value: value.uses)
+        self.emit(hub.shape, f"stablehlo.add {hub.name}, {late.name}", hub.type, sharded=False)
+
     # Ops of the dialect.
 
     def constraint(self) -> None:
@@ -487,7 +510,7 @@ class _Program:
         return results
 
     def op(self) -> None:
-        self.pick(_OPS)(self)
+        self.pick(_CONFLICT_OPS if self.options.conflicts else _OPS)(self)
 
 
 def _merges(axes: Sequence[str], axis: str) -> bool:
@@ -526,6 +549,14 @@ _OPS: tuple[Callable[[_Program], None], ...] = (
 )
 
 
+_CONFLICT_OPS: tuple[Callable[[_Program], None], ...] = (
+    *(_Program.unary,) * 3,
+    *(_Program.binary,) * 7,
+    *(_Program.transpose,) * 4,
+    *(_Program.dot,) * 2,
+)
+
+
 def random_program(choose: Chooser, options: ProgramOptions | None = None) -> str:
     """Return the text of a random module."""
     options = options or ProgramOptions()
@@ -533,19 +564,21 @@ def random_program(choose: Chooser, options: ProgramOptions | None = None) -> st
     program = _Program(choose, options, mesh)
     side = SIZES[choose(len(SIZES))]
     arguments = []
-    for index in range(2 + choose(3)):
-        shape = (side, side) if choose(3) else (SIZES[choose(len(SIZES))], side)
+    for index in range(1 if options.conflicts else 2 + choose(3)):
+        is_square = options.conflicts or choose(3)
+        shape = (side, side) if is_square else (SIZES[choose(len(SIZES))], side)
         program.values.append(_Value(f"%a{index}", shape))
-        attribute = (
-            f" {{sdy.sharding = #sdy.sharding<{program.sharding(shape)}>}}"
-            if choose(3) == 0
-            else ""
-        )
-        arguments.append(f"%a{index}: {tensor(shape)}{attribute}")
+        is_annotated = not options.conflicts and choose(3) == 0
+        arguments.append(program.argument(program.values[-1], is_annotated=is_annotated))
+    late = _Value("%late", (side, side))
+    if options.conflicts:
+        arguments.append(program.argument(late, is_annotated=True))
     for _ in range(options.ops):
         program.op()
+    if options.conflicts:
+        program.meet(late)
     returned = program.values[-1 - choose(2) :]
-    if not options.dead_ops:
+    if options.conflicts or not options.dead_ops:
         returned = [value for value in program.values if value.uses == 0]
     results = [
         value.type

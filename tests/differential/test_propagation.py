@@ -13,6 +13,7 @@ from jaxlib.mlir import ir
 
 from sdy.ir.context import make_context
 from sdy.passes.pipeline import run_pipeline
+from sdy.passes.propagation.graph import Graph
 from tests.corpus.jax_programs import PROGRAMS
 from tests.differential.random_programs import ProgramOptions, random_program
 from tests.differential.reference import Reference, snapshot
@@ -67,10 +68,35 @@ def test_programs_of_jax(name: str, reference: Reference) -> None:
         assert ours(program, passes) == expected.text, passes
 
 
+def seeded_program(seed: int) -> str:
+    """Return a random program; every other one is made for conflicts."""
+    options = ProgramOptions(ops=8 + seed % 20, conflicts=seed % 2 == 0)
+    return random_program(random.Random(seed).randrange, options)
+
+
 @pytest.mark.parametrize("seed", range(150))
 def test_random_programs(seed: int, reference: Reference) -> None:
-    options = ProgramOptions(ops=8 + seed % 20)
-    check_random_program(random_program(random.Random(seed).randrange, options), reference)
+    check_random_program(seeded_program(seed), reference)
+
+
+def test_the_order_of_uses_decides_a_tenth_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_order = Graph.uses
+    shuffle = random.Random(0).shuffle
+
+    def in_any_order(graph: Graph, value: int) -> list[tuple[int, int]]:
+        uses = list(in_order(graph, value))
+        shuffle(uses)
+        return uses
+
+    def depends_on_order(program: str) -> bool:
+        answer = ours(program, "sdy-user-priority-propagate")
+        with monkeypatch.context() as patch:
+            patch.setattr(Graph, "uses", in_any_order)
+            others = (ours(program, "sdy-user-priority-propagate") for _ in range(4))
+            return any(other != answer for other in others)
+
+    programs = [seeded_program(seed) for seed in range(60)]
+    assert sum(map(depends_on_order, programs)) >= len(programs) / 10
 
 
 @given(data=st.data())
