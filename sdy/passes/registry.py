@@ -108,6 +108,7 @@ _PASSES = {
     ),
     "sdy-export-pipeline": "sdy.passes.export_pipeline.export_pipeline:ExportPipeline",
     # GSPMD.
+    "sdy-from-gspmd": "sdy.passes.gspmd.from_gspmd:FromGspmd",
     "sdy-to-gspmd": "sdy.passes.gspmd.to_gspmd:ToGspmd",
 }
 

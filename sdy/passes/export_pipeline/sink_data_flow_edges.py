@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
 
+from sdy.dialect.manual_axes import add_free_axes
 from sdy.ir.attributes import SHARDING
 from sdy.ir.data_flow import DATA_FLOW_EDGE, DATA_FLOW_OPS, MANUAL_COMPUTATION, edge_on
 from sdy.ir.data_flow_edges import block_argument_edge_owners, edge_shardings
 from sdy.ir.sharding_access import REGION_OPS, manual_axes
 from sdy.passes.base import Pass, option
-from sdy.passes.propagation.manual_axes import add_free_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

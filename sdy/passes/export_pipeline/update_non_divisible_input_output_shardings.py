@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from jaxlib.mlir import ir
 
 from sdy.dialect.axes import AxisRef
+from sdy.dialect.manual_axes import add_free_axes, erase_manual_axes
 from sdy.dialect.sharding import DimensionSharding
 from sdy.ir.attributes import SHARDING
 from sdy.ir.call_graph import CALL
@@ -18,7 +19,6 @@ from sdy.ir.sharding_access import FUNCTION, manual_axes
 from sdy.ir.types import is_static_shaped
 from sdy.ir.values import signature
 from sdy.passes.base import Pass
-from sdy.passes.propagation.manual_axes import add_free_axes, erase_manual_axes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

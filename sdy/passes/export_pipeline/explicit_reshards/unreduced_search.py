@@ -1,0 +1,34 @@
+"""Whether any tensor of a module may have unreduced axes: most modules have none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdy.ir.attributes import SHARDING
+from sdy.ir.sharding_access import FUNCTION, REGION_OPS, SHARDING_FIELDS
+
+if TYPE_CHECKING:
+    from sdy.ir.indexed_module import IndexedModule
+
+__all__ = ["may_have_unreduced_axes"]
+
+_KEYWORD = "unreduced"
+
+
+def may_have_unreduced_axes(module: IndexedModule) -> bool:
+    """Return whether the text of a sharding has the keyword; an axis of that name counts, too."""
+    for name, ops in module.ops_by_name.items():
+        for field in _fields(name):
+            attributes = {op.attributes.get(field) for op in ops}
+            if any(_KEYWORD in str(attribute) for attribute in attributes):
+                return True
+    return False
+
+
+def _fields(name: str) -> tuple[str, ...]:
+    """Return the fields in which ops of that name keep shardings."""
+    if name == FUNCTION:
+        return "arg_attrs", "res_attrs"
+    if name in REGION_OPS:
+        return "in_shardings", "out_shardings"
+    return (SHARDING_FIELDS.get(name, SHARDING),)
