@@ -47,6 +47,9 @@ class ExportPipeline(PassPipeline):
     update_non_divisible_input_output_shardings: bool = option(
         True, "Whether inputs and outputs are only sharded on axes that divide them evenly."
     )
+    remove_sub_axes_in_input_output_shardings: bool = option(
+        True, "Whether inputs and outputs are not sharded along parts of axes.", in_shardy=False
+    )
 
     def text(self) -> str:
         """Return the passes in their order."""
@@ -60,7 +63,8 @@ class ExportPipeline(PassPipeline):
             yield "sdy-sharding-constraint-to-reshard"
         if self.update_non_divisible_input_output_shardings:
             yield "sdy-update-non-divisible-input-output-shardings"
-            yield "sdy-remove-sub-axes-in-input-output-shardings"
+            if self.remove_sub_axes_in_input_output_shardings:
+                yield "sdy-remove-sub-axes-in-input-output-shardings"
         yield "sdy-close-shardings"
         yield from self._save(0, "after_propagation")
         if not self.avoid_export_for_partitioning:

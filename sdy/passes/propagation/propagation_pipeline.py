@@ -34,6 +34,12 @@ class PropagationPipeline(PassPipeline):
         "Whether to propagate through the decompositions of composites, into them and back.",
         in_shardy=False,
     )
+    enable_insert_explicit_collectives: bool = option(
+        False, "Whether the program says itself where it communicates.", in_shardy=False
+    )
+    remove_sub_axes_in_input_output_shardings: bool = option(
+        True, "Whether inputs and outputs are not sharded along parts of axes.", in_shardy=False
+    )
 
     def text(self) -> str:
         """Return the passes in their order."""
@@ -63,4 +69,9 @@ class PropagationPipeline(PassPipeline):
         yield "sdy-unflatten-call-graph"
         yield "symbol-dce"
         yield "sdy-insert-func-call-reshards"
-        yield ExportPipeline().text()
+        yield ExportPipeline(
+            enable_insert_explicit_collectives=self.enable_insert_explicit_collectives,
+            remove_sub_axes_in_input_output_shardings=(
+                self.remove_sub_axes_in_input_output_shardings
+            ),
+        ).text()

@@ -1,0 +1,58 @@
+"""`sdy.propagate` and its options."""
+
+from __future__ import annotations
+
+import pytest
+
+import sdy
+
+# The dimension of size 2 takes half of the axis, and the other dimension the other half.
+SPLIT = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<2x4xf32> {
+  %0 = stablehlo.reshape %a : (tensor<8xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+"""
+
+CONTRACTED = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(
+    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+    %b: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot %a, %b : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+"""
+
+
+def shardings(program: str, **options: object) -> dict[str, str]:
+    module = sdy.propagate(program, **options)  # type: ignore[arg-type]
+    return {value.name: str(value.sharding) for value in sdy.shardings(module)}
+
+
+def test_results_are_not_split_along_parts_of_axes() -> None:
+    assert shardings(SPLIT)["@main result 0"] == "sharding<@mesh, [{}, {}]>"
+
+
+def test_results_may_be_split_along_parts_of_axes() -> None:
+    allowed = shardings(SPLIT, sub_axes_in_io="allow")
+    assert allowed["@main result 0"] == 'sharding<@mesh, [{"x":(1)2}, {"x":(2)2}]>'
+
+
+def test_the_inside_of_a_program_is_split_either_way() -> None:
+    for value in ("remove", "allow"):
+        found = shardings(SPLIT, sub_axes_in_io=value)
+        assert found["%0"] == 'sharding<@mesh, [{"x":(1)2}, {"x":(2)2}]>'
+
+
+def test_an_unknown_choice_is_refused() -> None:
+    with pytest.raises(sdy.Error, match="must be 'remove' or 'allow', got 'perhaps'"):
+        shardings(SPLIT, sub_axes_in_io="perhaps")
+
+
+def test_a_program_says_where_it_communicates() -> None:
+    silent = str(sdy.propagate(CONTRACTED))
+    explicit = str(sdy.propagate(CONTRACTED, explicit_collectives=True))
+    assert 'sdy.all_reduce {"x"}' in explicit
+    assert "sdy.all_reduce" not in silent
