@@ -15,11 +15,13 @@ from sdy.compile.compiler import compile  # noqa: A004
 
 if TYPE_CHECKING:
     from sdy.compile.executable import Executable
+    from sdy.compile.op_sharding import from_op_sharding, to_op_sharding
     from sdy.dialect.axes import AxisRef, SubAxis
     from sdy.dialect.einsum_rule import EinsumRule
     from sdy.dialect.errors import Error, ParseError, VerifyError
     from sdy.dialect.hlo_sharding import HloSharding
     from sdy.dialect.mesh import Mesh, MeshAxis
+    from sdy.dialect.mesh_finding import find_meshes
     from sdy.dialect.parser import (
         parse_einsum_rule,
         parse_manual_axes,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from sdy.ir.set_sharding import set_sharding
     from sdy.ir.shardings import ValueSharding, shardings
     from sdy.ir.values import FunctionResult, find_value
+    from sdy.passes.gspmd.from_gspmd import from_gspmd
     from sdy.passes.gspmd.to_gspmd import to_gspmd
     from sdy.passes.pipeline import run_pipeline
     from sdy.passes.propagation.propagate import propagate
@@ -74,7 +77,10 @@ __all__ = [
     "ValueSharding",
     "VerifyError",
     "compile",
+    "find_meshes",
     "find_value",
+    "from_gspmd",
+    "from_op_sharding",
     "load",
     "parse_einsum_rule",
     "parse_manual_axes",
@@ -90,11 +96,16 @@ __all__ = [
     "shardings",
     "to_gspmd",
     "to_mlir",
+    "to_op_sharding",
     "unregister_rule",
 ]
 
 _NAMES_BY_MODULE = {
     "sdy.compile.executable": ("Executable",),
+    "sdy.compile.op_sharding": (
+        "from_op_sharding",
+        "to_op_sharding",
+    ),
     "sdy.dialect.axes": (
         "AxisRef",
         "SubAxis",
@@ -110,6 +121,7 @@ _NAMES_BY_MODULE = {
         "Mesh",
         "MeshAxis",
     ),
+    "sdy.dialect.mesh_finding": ("find_meshes",),
     "sdy.dialect.parser": (
         "parse_einsum_rule",
         "parse_manual_axes",
@@ -146,6 +158,7 @@ _NAMES_BY_MODULE = {
         "FunctionResult",
         "find_value",
     ),
+    "sdy.passes.gspmd.from_gspmd": ("from_gspmd",),
     "sdy.passes.gspmd.to_gspmd": ("to_gspmd",),
     "sdy.passes.pipeline": ("run_pipeline",),
     "sdy.passes.propagation.propagate": ("propagate",),

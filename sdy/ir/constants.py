@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
+from sdy.ir.attributes import SHARDING
+
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
@@ -22,12 +24,22 @@ def copy_constant_as(name: str, op: ir.Operation) -> ir.Operation:
     try:
         attributes = dict(op.attributes)
     except TypeError:
-        text = _text(op, with_location=True).replace(f'"{op.name}"', f'"{name}"', 1)
-        copy = ir.Operation.parse(text).operation
-        place.insert(copy)
-        return copy
+        return _copy_by_text(name, op, place)
     types = [op.result.type]
     return ir.Operation.create(name, types, attributes=attributes, loc=op.location, ip=place)
+
+
+def _copy_by_text(name: str, op: ir.Operation, place: ir.InsertionPoint) -> ir.Operation:
+    # Text of its own is verified when it is read, and there is no mesh in it.
+    sharding = op.attributes.get(SHARDING)
+    if sharding is not None:
+        del op.attributes[SHARDING]
+    text = _text(op, with_location=True).replace(f'"{op.name}"', f'"{name}"', 1)
+    copy = ir.Operation.parse(text).operation
+    place.insert(copy)
+    if sharding is not None:
+        op.attributes[SHARDING] = copy.attributes[SHARDING] = sharding
+    return copy
 
 
 def attributes_key(op: ir.Operation) -> Hashable:

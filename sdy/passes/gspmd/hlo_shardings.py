@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
@@ -16,9 +17,16 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.ir.attributes import AttributeCodec
 
-__all__ = ["HLO_SHARDING", "HloShardingAttributes", "says_nothing", "unspecified_dims"]
+__all__ = [
+    "HLO_SHARDING",
+    "HloShardingAttributes",
+    "read_unspecified_dims",
+    "says_nothing",
+    "unspecified_dims",
+]
 
 HLO_SHARDING = "mhlo.sharding"
+_UNSPECIFIED_DIMS = re.compile(r"unspecified_dims=\[(?P<dims>[0-9,\s]*)\]")
 
 
 class HloShardingAttributes:
@@ -98,3 +106,9 @@ def unspecified_dims(sharding: TensorSharding) -> str:
     """
     opened = [i for i, d in enumerate(sharding.dimensions) if not d.is_closed]
     return f"unspecified_dims=[{','.join(map(str, opened))}]" if opened else ""
+
+
+def read_unspecified_dims(backend_config: str) -> frozenset[int]:
+    """Return the dimensions that a backend config of `unspecified_dims` names; none otherwise."""
+    match = _UNSPECIFIED_DIMS.search(backend_config)
+    return frozenset(map(int, re.findall(r"[0-9]+", match["dims"]))) if match else frozenset()

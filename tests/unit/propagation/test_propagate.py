@@ -9,7 +9,8 @@ import sdy
 # The dimension of size 2 takes half of the axis, and the other dimension the other half.
 SPLIT = """
 sdy.mesh @mesh = <["x"=4]>
-func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<2x4xf32> {
+func.func @main(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<2x4xf32> {
   %0 = stablehlo.reshape %a : (tensor<8xf32>) -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
