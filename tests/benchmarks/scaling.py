@@ -84,7 +84,8 @@ def draw(rows: list[dict[str, float]], plot: Path) -> None:
 
 def main() -> None:
     """Measure every size, print a table and draw it."""
-    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    raw = argparse.RawTextHelpFormatter
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     cli.add_argument("--layers", type=int, nargs="+", default=list(DEFAULT_LAYERS))
     cli.add_argument("--plot", type=Path, default=Path("docs/scaling.svg"))
     cli.add_argument("--lower", type=Path, help=argparse.SUPPRESS)

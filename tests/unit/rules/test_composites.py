@@ -60,9 +60,13 @@ def composite(decomposition: str, operand: str, attributes: str = "") -> str:
       : (tensor<8x4xf32>) -> tensor<{result}xf32>"""
 
 
-def shardings(text: str, **options: bool) -> dict[str, str]:
+def shardings(
+    text: str, *, follow_composites: bool = True, dedup_functions_fully: bool = False
+) -> dict[str, str]:
     """Propagate, following composites; return the shardings of main's values by name."""
-    module = sdy.propagate(text, **{"follow_composites": True, **options})
+    module = sdy.propagate(
+        text, follow_composites=follow_composites, dedup_functions_fully=dedup_functions_fully
+    )
     assert module.operation.verify()
     assert "named_computation" not in str(module)
     return {
