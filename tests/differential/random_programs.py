@@ -83,6 +83,8 @@ class _Program:
     mesh: dict[str, int]
     lines: list[str] = field(default_factory=list)
     values: list[_Value] = field(default_factory=list)
+    functions: dict[Shape, list[str]] = field(default_factory=dict)
+    definitions: list[str] = field(default_factory=list)
     count: int = 0
     depth: int = 0
 
@@ -509,6 +511,68 @@ class _Program:
         self.values = outer
         return results
 
+    def isolated_body(self, argument: _Value) -> tuple[list[str], _Value]:
+        """Return the lines of a region that sees its argument alone, and what it ends with."""
+        lines, values = self.lines, self.values
+        self.lines, self.values = [], []
+        (result,) = self.body([argument])
+        body, self.lines, self.values = self.lines, lines, values
+        return body, result
+
+    def call(self) -> None:
+        """Call a function of one argument; a new one or, for the same shape, an old one."""
+        if not self.options.regions or self.depth:
+            return
+        x = self.any_value()
+        known = self.functions.setdefault(x.shape, [])
+        if not known or self.chance(2):
+            name = f"@f{len(self.definitions)}"
+            parameter = _Value(f"%p{len(self.definitions)}", x.shape)
+            body, result = self.isolated_body(parameter)
+            lines = "\n".join(f"  {line}" for line in body)
+            self.definitions.append(
+                f"func.func private {name}({parameter.name}: {x.type}) -> {x.type} {{\n"
+                f"{lines}\n  return {result.name} : {x.type}\n}}\n"
+            )
+            known.append(name)
+        callee = self.pick(known)
+        self.emit(
+            x.shape,
+            f"func.call {callee}({x.name})",
+            f"({x.type}) -> {x.type}",
+            sharded=False,
+        )
+
+    def manual_computation(self) -> None:
+        """Make a computation that is local along one axis, by which one dimension is split."""
+        if not self.options.regions or self.depth:
+            return
+        x = self.any_value()
+        axis = self.pick(list(self.mesh))
+        size = self.mesh[axis]
+        split = [at for at, whole in enumerate(x.shape) if whole % size == 0]
+        if not split:
+            return
+        at = self.pick(split)
+        local = tuple(w // size if d == at else w for d, w in enumerate(x.shape))
+        is_open = ", ?" if self.chance(2) else ""
+        dimensions = [f'{{"{axis}"{is_open}}}' if d == at else "{?}" for d in range(len(local))]
+        sharding = f"<@mesh, [{', '.join(dimensions)}]>"
+        parameter = _Value(self.fresh(), local)
+        mesh, self.mesh = self.mesh, {a: n for a, n in self.mesh.items() if a != axis}
+        body, result = self.isolated_body(parameter)
+        self.mesh = mesh
+        name = self.fresh()
+        self.lines += [
+            f"{name} = sdy.manual_computation({x.name}) in_shardings=[{sharding}] "
+            f'out_shardings=[{sharding}] manual_axes={{"{axis}"}} '
+            f"({parameter.name}: {parameter.type}) {{",
+            *body,
+            f"  sdy.return {result.name} : {parameter.type}",
+            f"}} : ({x.type}) -> {x.type}",
+        ]
+        self.values.append(_Value(name, x.shape))
+
     def op(self) -> None:
         self.pick(_CONFLICT_OPS if self.options.conflicts else _OPS)(self)
 
@@ -546,8 +610,9 @@ _OPS: tuple[Callable[[_Program], None], ...] = (
     _Program.optimization_barrier,
     _Program.loop,
     _Program.case,
+    _Program.call,
+    _Program.manual_computation,
 )
-
 
 _CONFLICT_OPS: tuple[Callable[[_Program], None], ...] = (
     *(_Program.unary,) * 3,
@@ -593,6 +658,7 @@ def random_program(choose: Chooser, options: ProgramOptions | None = None) -> st
     lines = "\n".join(f"  {line}" for line in program.lines)
     return (
         f"sdy.mesh @mesh = <[{axes}]>\n"
+        f"{''.join(program.definitions)}"
         f"func.func @main({', '.join(arguments)}) -> ({', '.join(results)}) {{\n"
         f"{lines}\n"
         f"  return {', '.join(v.name for v in returned)} : {_types(*returned)}\n"
