@@ -39,6 +39,43 @@ PROPAGATION = (
 )
 
 
+# A group that has the result of a manual computation: the others get what the body sees.
+GROUP_ACROSS_MANUAL_AXES = """
+sdy.mesh @mesh = <["x"=2, "y"=3]>
+func.func @main(%a0: tensor<2x2xf32>, %a1: tensor<2x2xf32>, %a2: tensor<8x2xf32>)
+    -> (tensor<8x2xf32>, tensor<8x2xf32>) {
+  %v1 = stablehlo.cholesky %a1, lower = true : tensor<2x2xf32>
+  %v2 = sdy.sharding_constraint %a0 <@mesh, [{}, {"x", "y", ?}]> : tensor<2x2xf32>
+  %v4 = stablehlo.constant dense<0> : tensor<i32>
+  %v3:3 = stablehlo.while(%i = %v4, %a = %a2, %b = %v1)
+      : tensor<i32>, tensor<8x2xf32>, tensor<2x2xf32>
+  cond {
+    %n = stablehlo.constant dense<4> : tensor<i32>
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    stablehlo.return %i, %a, %b : tensor<i32>, tensor<8x2xf32>, tensor<2x2xf32>
+  }
+  %v6 = stablehlo.transpose %v1, dims = [1, 0] : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %v11 = sdy.manual_computation(%v3#2) in_shardings=[<@mesh, [{"x", ?}, {?}]>]
+      out_shardings=[<@mesh, [{"x", ?}, {?}]>] manual_axes={"x"} (%v9: tensor<1x2xf32>) {
+    %v10:2 = stablehlo.optimization_barrier %v9, %v9 : tensor<1x2xf32>, tensor<1x2xf32>
+    sdy.return %v10#1 : tensor<1x2xf32>
+  } : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %v12 = stablehlo.custom_call @annotate_device_placement(%v3#1)
+      : (tensor<8x2xf32>) -> tensor<8x2xf32>
+  %v22 = stablehlo.dot_general %v12, %v2, contracting_dims = [1] x [0]
+      : (tensor<8x2xf32>, tensor<2x2xf32>) -> tensor<8x2xf32>
+  %v23 = stablehlo.dot_general %v22, %v1, contracting_dims = [1] x [0]
+      : (tensor<8x2xf32>, tensor<2x2xf32>) -> tensor<8x2xf32>
+  %v24 = stablehlo.reverse %v12, dims = [0] : tensor<8x2xf32>
+  sdy.sharding_group %v6 group_id=1 : tensor<2x2xf32>
+  sdy.sharding_group %v11 group_id=1 : tensor<2x2xf32>
+  return %v23, %v24 : tensor<8x2xf32>, tensor<8x2xf32>
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def reference() -> Iterator[Reference]:
     with Reference() as client:
@@ -69,6 +106,10 @@ def test_programs_of_jax(name: str, reference: Reference) -> None:
         assert ours(program, passes) == expected.text, passes
 
 
+def test_a_group_across_manual_axes(reference: Reference) -> None:
+    check_program(GROUP_ACROSS_MANUAL_AXES, reference)
+
+
 def seeded_program(seed: int) -> str:
     """Return a random program; every other one is made for conflicts."""
     options = ProgramOptions(ops=8 + seed % 20, conflicts=seed % 2 == 0)
@@ -77,7 +118,7 @@ def seeded_program(seed: int) -> str:
 
 @pytest.mark.parametrize("seed", range(150))
 def test_random_programs(seed: int, reference: Reference) -> None:
-    check_random_program(seeded_program(seed), reference)
+    check_program(seeded_program(seed), reference)
 
 
 def test_the_order_of_uses_decides_a_tenth_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,10 +157,10 @@ def test_random_programs_that_shrink(data: st.DataObject, reference: Reference) 
     def choose(bound: int) -> int:
         return data.draw(st.integers(0, bound - 1))
 
-    check_random_program(random_program(choose, ProgramOptions(ops=8)), reference)
+    check_program(random_program(choose, ProgramOptions(ops=8)), reference)
 
 
-def check_random_program(text: str, reference: Reference) -> None:
+def check_program(text: str, reference: Reference) -> None:
     """Compare one program; where the reference dies of it, ours gives an answer."""
     program = imported(reference, text)
     if program is None:

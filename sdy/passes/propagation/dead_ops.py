@@ -60,6 +60,15 @@ class DeadOps:
             return []
         return [op for op, dead in enumerate(self.is_dead) if dead and not self.is_erased[op]]
 
+    def ops_with_shared_operand(self) -> bytearray:
+        """Return for each op whether an operand has more uses, 1 or 0; see below."""
+        ops = bytearray(len(self._graph.ops))
+        for users, is_shared in zip(self._graph.users, self._is_shared, strict=True):
+            if is_shared:
+                for op in users:
+                    ops[op] = 1
+        return ops
+
     def has_shared_operand(self, op: int) -> bool:
         """Return whether an operand that is no scalar has another number of uses than one."""
         is_shared = self._is_shared

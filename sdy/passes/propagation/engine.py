@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sdy.ir.sharding_access import FUNCTION
 from sdy.passes.propagation.calls import RETURN, Calls
 from sdy.passes.propagation.dead_ops import DeadOps
 from sdy.passes.propagation.op_classes import NO_CLASS, OpClasses
@@ -69,20 +70,19 @@ class Engine:
         self._main = main
         self._observer = observer
         self._steps = Steps(self.classes.classes, self.tensors.interner)
-        self._visits = Visits(graph, calls, self.classes)
+        self._visits = Visits(graph, calls, self.tensors, self.classes)
         self._states = [NO_STATE] * len(graph.ops)
         self._stale: list[int] = []
-        self._kinds = [self._kind(op) for op in range(len(graph.ops))]
+        self._kinds = self._all_kinds()
         self._returned = self._returned_tensors(main)
         self._stack: list[int] = []
         self._waiting = bytearray(len(graph.ops))
         self._active = bytearray(len(graph.ops))
         self._position = -1
-        for op, number in enumerate(self.classes.of_op):
-            if number != NO_CLASS and any(
-                [self.tensors.shardings[tensor] for tensor in self.classes.tensors[op]]
-            ):
-                self._states[op] = self._state(op)
+        for tensor, number in enumerate(self.tensors.shardings):
+            if number != NO_SHARDING:
+                self._notify(self._visits.after_change(tensor), _NOBODY)
+                self._notify(self._visits.not_visited(tensor), _NOBODY)
 
     def run(self, this_round: Round) -> None:
         """Sweep once over all ops, sharing shardings with the main function's results around."""
@@ -153,10 +153,11 @@ class Engine:
         """Set the shardings that a step of `op` has changed, in order."""
         tensors = self.classes.tensors[op]
         for position, number in changes:
-            tensor = tensors[position]
+            tensor, kept = tensors[position], number
             if op in self.classes.transforms and position == len(tensors) - 1:
-                number = self._kept_as(op, number)
-            self._assign(tensor, number, op)
+                kept = self._kept_as(op, number)
+            self._assign(tensor, kept, op)
+            # As in Shardy, a group gets the sharding that the step sees, not the one that is kept.
             for member in self.groups.get(tensor, ()):
                 if member != tensor:
                     self._assign(self.tensors.of_value[member], number, op)
@@ -191,16 +192,14 @@ class Engine:
     def _assign(self, tensor: int, number: int, source: int) -> None:
         """Set the sharding of a tensor and notify the ops that meet another one now.
 
-        Siblings that got an open sharding with it are noted, but nothing is visited for them; nor
-        are the edges of block arguments, for a change outside.
+        Siblings that got an open sharding with it are noted, but nothing is visited for them.
         """
         visits = self._visits
         for opened in self.tensors.assign(tensor, number):
             self._notify(visits.after_change(opened), _NOBODY)
-            self._notify(visits.edges_not_visited(opened), _NOBODY)
+            self._notify(visits.not_visited(opened), _NOBODY)
         self._notify(visits.after_change(tensor), source)
-        if visits.has_edges:
-            self._notify(visits.edges_not_visited(tensor), _NOBODY)
+        self._notify(visits.not_visited(tensor), _NOBODY)
 
     def _notify(self, ops: Iterable[int], source: int) -> None:
         """Note that ops meet another sharding; put them on top of those that wait.
@@ -226,10 +225,16 @@ class Engine:
     # Function results.
 
     def _returned_tensors(self, main: int) -> list[tuple[int, int, int]]:
-        """Return for each result of main the class of its step, the value and the result."""
+        """Return for each result of main the class of its step, the value and the result.
+
+        There are none where main has no body, or does not return.
+        """
         names = self.graph.names
-        terminator = next(op for op in range(main + 1, len(names)) if names[op] == RETURN)
-        returned = []
+        ends = (op for op in range(main + 1, len(names)) if names[op] in (RETURN, FUNCTION))
+        terminator = next(ends, None)
+        returned: list[tuple[int, int, int]] = []
+        if terminator is None or names[terminator] == FUNCTION:
+            return returned
         for value, result in zip(
             self.graph.operands[terminator], self.tensors.result_tensors[main], strict=True
         ):
@@ -279,6 +284,18 @@ class Engine:
         if kind != self._kinds[user]:
             self._kinds[user] = kind
             self._notify((user,), _NOBODY)
+
+    def _all_kinds(self) -> list[int]:
+        """Return the kind of each op."""
+        counts_uses = [c.flow in _FLOWS_THAT_COUNT_USES for c in self.classes.classes]
+        is_shared = self.dead_ops.ops_with_shared_operand()
+        kind = self._steps.kind
+        return [
+            NO_CLASS
+            if number == NO_CLASS
+            else kind(number, multiple_uses=bool(shared and counts_uses[number]))
+            for number, shared in zip(self.classes.of_op, is_shared, strict=True)
+        ]
 
     def _kind(self, op: int) -> int:
         """Return the class of an op joined with whether its operands have more uses than one."""

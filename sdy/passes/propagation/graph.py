@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from jaxlib.mlir import ir
 
 from sdy.ir.diagnostics import op_error
+from sdy.ir.sharding_access import FUNCTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -146,6 +147,12 @@ class Graph:
                 complaint = complaints[self.types[value]]
                 if complaint:
                     raise op_error(op, complaint)
+
+    def check_functions(self) -> None:
+        """Raise a located error if a function has branches between blocks."""
+        for op, name in zip(self.ops, self.names, strict=True):
+            if name == FUNCTION and len(op.regions[0].blocks) > 1:
+                raise op_error(op, "functions with more than one block are not supported")
 
 
 def _complaint(kind: ir.Type) -> str | None:

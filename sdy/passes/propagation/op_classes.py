@@ -204,9 +204,10 @@ class OpClasses:
         if isinstance(owner, ir.BlockArgument):
             function = data_flow.owning_op(owner)
             return [call.operands[owner.arg_number] for call in self._calls.calls_to(function)]
-        call = owner.owner.operation
-        function_op = self._calls.callee(call)
-        terminator = data_flow.region_terminator(function_op.regions[0])
+        body = self._calls.callee(owner.owner.operation).regions[0]
+        if not len(body.blocks):
+            return []
+        terminator = data_flow.region_terminator(body)
         return [terminator.operands[ir.OpResult(owner).result_number]]
 
 

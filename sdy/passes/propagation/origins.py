@@ -135,15 +135,10 @@ def annotated_ops(module: IndexedModule) -> tuple[list[ir.Operation], list[ir.Op
 
     A manual computation comes after those in its body.
     """
-    computations: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == MANUAL_COMPUTATION:
-            computations.append(op)
-        return ir.WalkResult.ADVANCE
-
-    if module.ops(MANUAL_COMPUTATION):
-        module.operation.walk(visit, ir.WalkOrder.POST_ORDER)
+    computations = module.ops(MANUAL_COMPUTATION)
+    if computations:
+        ops = module.walk(ir.WalkOrder.POST_ORDER)
+        computations = [op for op in ops if op.name == MANUAL_COMPUTATION]
     return module.ops(CONSTRAINT), computations
 
 

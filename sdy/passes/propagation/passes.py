@@ -21,6 +21,9 @@ from sdy.passes.propagation.user_rule_attributes import write_user_rules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from jaxlib.mlir import ir
+
+    from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = [
@@ -173,6 +176,7 @@ class PopulateOpShardingRules(Pass):
         """Set the attributes, in place."""
         write_user_rules(module)
         warn_of_unknown_ops(module.ops_by_name)
+        known: dict[OpShardingRule, ir.Attribute] = {}
         for name, ops in module.ops_by_name.items():
             if name not in RULES:
                 continue
@@ -180,5 +184,8 @@ class PopulateOpShardingRules(Pass):
                 if SHARDING_RULE in op.attributes:
                     continue
                 rule = RULES[name].build(op, self.conservative_propagation)
-                if rule is not None:
-                    op.attributes[SHARDING_RULE] = rule_attribute(rule, module.context)
+                if rule is None:
+                    continue
+                if rule not in known:
+                    known[rule] = rule_attribute(rule, module.context)
+                op.attributes[SHARDING_RULE] = known[rule]

@@ -25,6 +25,8 @@ from sdy.passes.propagation.user_priorities import user_priority_rounds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from jaxlib.mlir import ir
+
     from sdy.ir.indexed_module import IndexedModule
     from sdy.passes.propagation.debug_attributes import DebugOptions
     from sdy.passes.propagation.recording import Observer
@@ -68,11 +70,15 @@ def propagate_shardings(
       dump_directory: where the module is written to between two user priorities; "" for nowhere.
 
     Raises:
-      Error: located, where a shape is dynamic, a type a tuple, or no function is the main one.
+      Error: located, where a shape is dynamic, a type a tuple, a function of several blocks, a
+        data-flow edge on a value that has none, or no function is the main one.
 
     """
+    main = main_function(module)
+    if main is None:
+        return
     recording = Recording() if debug else None
-    engine = _make_engine(module, schedule, recording)
+    engine = _make_engine(module, main, schedule, recording)
     attributes = DebugAttributes(module, debug) if debug else None
     warn_of_unknown_ops(engine.graph.ops_by_name())
 
@@ -95,15 +101,18 @@ def propagate_shardings(
         drop_rules(engine)
 
 
-def _make_engine(module: IndexedModule, schedule: Schedule, observer: Observer | None) -> Engine:
+def _make_engine(
+    module: IndexedModule, main: ir.Operation, schedule: Schedule, observer: Observer | None
+) -> Engine:
     while True:
         graph = Graph(module.in_order)
         graph.check_types()
+        graph.check_functions()
         groups = value_groups(graph)
         engine = Engine(
             module,
             graph,
-            graph.op_index(main_function(module)),
+            graph.op_index(main),
             group_of_value(groups),
             conservative=schedule.conservative,
             observer=observer,

@@ -15,6 +15,7 @@ from sdy.dialect.manual_axes import erase_manual_axes
 from sdy.dialect.sharding import TensorSharding
 from sdy.ir import data_flow
 from sdy.ir.attributes import SHARDING
+from sdy.ir.diagnostics import op_error
 from sdy.ir.sharding_access import FUNCTION, REGION_OPS, SHARDING_FIELDS, manual_axes
 from sdy.ir.types import rank
 from sdy.passes.propagation.slots import ListSlot, ManualInSlot, SignatureSlot
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["NO_SHARDING", "Interner", "Tensors"]
 
 NO_SHARDING = 0
+
+_EDGE_MISPLACED = (
+    "a data-flow edge must be on a result of a while, case, optimization barrier, manual or named "
+    "computation, or on an argument of the body of such a computation"
+)
 
 
 class Interner:
@@ -64,6 +70,7 @@ class Tensors:
       graph: the ops and values.
       interner: of all shardings met.
       of_value: for each value the tensor that it is.
+      aliases: the tensors of those values that are not tensors of their own.
       shardings: for each tensor the number of its sharding now.
       siblings: for a tensor that is one of several results of an op, all of them: their
         shardings are one attribute, so that all have one or none has.
@@ -85,6 +92,7 @@ class Tensors:
         self.of_value = list(range(len(graph.values)))
         for value, tensor in redirects.items():
             self.of_value[value] = tensor
+        self.aliases = redirects
         self.shardings = [NO_SHARDING] * len(graph.values)
         self._nowhere = self._add_tensor()
         self._read_results()
@@ -103,12 +111,22 @@ class Tensors:
             if name != data_flow.DATA_FLOW_EDGE:
                 continue
             (owner,), (edge,) = graph.operands[op], graph.results[op]
+            if not self._owns_edge(owner):
+                raise op_error(graph.ops[op], _EDGE_MISPLACED)
             if len(graph.users[owner]) != 1:
                 continue
             targets[owner] = edge
             for target in data_flow.non_owner_targets(graph.values[owner]):
                 targets[graph.value_id(target)] = edge
         return targets
+
+    def _owns_edge(self, value: int) -> bool:
+        producer = self.graph.producers[value]
+        if producer >= 0:
+            return self.graph.names[producer] in data_flow.DATA_FLOW_OPS
+        argument = self.graph.values[value]
+        owner = data_flow.edge_owner_of_target(argument)
+        return owner is not None and owner == argument
 
     def _block_arguments(self, redirects: dict[int, int]) -> list[int]:
         """Return the block arguments that no edge speaks for; redirect those of plain loops."""
@@ -250,11 +268,10 @@ class Tensors:
         ]
         if not any(has_priority):
             return []
-        spoken_for = {value for value, tensor in enumerate(self.of_value) if value != tensor}
         return [
             tensor
             for tensor, number in enumerate(self.shardings)
-            if has_priority[number] and tensor not in spoken_for
+            if has_priority[number] and tensor not in self.aliases
         ]
 
     def known(self, number: int) -> TensorSharding:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sdy.ir.attributes import SHARDING_RULE
 from sdy.ir.diagnostics import warn
+from sdy.ir.indexed_module import MODULE
 from sdy.passes.propagation.rules.registry import RULES, unknown_op_warning
 from sdy.passes.propagation.rules.user_rules import active_rules
 
@@ -23,10 +24,13 @@ _CUSTOM_CALL = "stablehlo.custom_call"
 def warn_of_unknown_ops(ops_by_name: Mapping[str, Sequence[ir.Operation]]) -> None:
     """Warn of each op or custom call target that is unknown, once, at its first place.
 
+    Of a nested module, too, in which nothing propagates.
     What has a rule of its own as an attribute is known, and what a user registered a rule for.
     """
     for name, ops in ops_by_name.items():
-        if name == _CUSTOM_CALL:
+        if name == MODULE:
+            warn(ops[0], "a nested module is left as it is")
+        elif name == _CUSTOM_CALL:
             _warn_once_per_message(ops)
         elif name not in RULES:
             _warn_once_per_message(_first_without_rule(ops))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sdy.passes.propagation.calls import Calls
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.op_classes import OpClasses
+    from sdy.passes.propagation.tensors import Tensors
 
 __all__ = ["Visits"]
 
@@ -25,12 +26,14 @@ __all__ = ["Visits"]
 class Visits:
     """The ops to visit after a change of a tensor, found once per tensor."""
 
-    def __init__(self, graph: Graph, calls: Calls, classes: OpClasses) -> None:
+    def __init__(
+        self, graph: Graph, calls: Calls, tensors: Tensors, classes: OpClasses
+    ) -> None:
         self._graph = graph
         self._calls = calls
         self._classes = classes
         self._after: dict[int, tuple[int, ...]] = {}
-        self._unseen = self._unseen_edges()
+        self._not_visited = self._find_not_visited(tensors)
         self._is_plain = {name: _is_plain(name) for name in set(graph.names)}
 
     def after_change(self, tensor: int) -> tuple[int, ...]:
@@ -42,22 +45,26 @@ class Visits:
             known = self._after[tensor] = tuple(op for op in affected if of_op[op] != NO_CLASS)
         return known
 
-    @property
-    def has_edges(self) -> bool:
-        """Whether there are edges at all."""
-        return bool(self._unseen)
+    def not_visited(self, tensor: int) -> tuple[int, ...]:
+        """Return the ops that read the tensor, some of which its change has not visited again.
 
-    def edges_not_visited(self, tensor: int) -> tuple[int, ...]:
-        """Return the edges that read the tensor though its change has them not visited again."""
-        return self._unseen.get(tensor, ())
+        They are the edges of block arguments, for a change outside, and what uses the block
+        arguments of a loop that has no edges. They take part when their turn comes.
+        """
+        return self._not_visited.get(tensor, ())
 
-    def _unseen_edges(self) -> dict[int, tuple[int, ...]]:
-        unseen: dict[int, tuple[int, ...]] = {}
-        for op, name in enumerate(self._graph.names):
+    def _find_not_visited(self, tensors: Tensors) -> dict[int, tuple[int, ...]]:
+        graph, of_op = self._graph, self._classes.of_op
+        readers: dict[int, dict[int, None]] = {}
+        for op, name in enumerate(graph.names):
             if name == data_flow.DATA_FLOW_EDGE:
                 for source in self._classes.tensors[op][:-1]:
-                    unseen[source] = (*unseen.get(source, ()), op)
-        return unseen
+                    readers.setdefault(source, {})[op] = None
+        for value, tensor in tensors.aliases.items():
+            for op in graph.users[value]:
+                if of_op[op] != NO_CLASS:
+                    readers.setdefault(tensor, {})[op] = None
+        return {tensor: tuple(ops) for tensor, ops in readers.items()}
 
     def _affected(self, tensor: int) -> list[int]:
         graph = self._graph
@@ -93,8 +100,8 @@ class Visits:
             if name == RETURN:
                 self._add_users_of_calls(user, operand_number, affected)
             elif name == CALL:
-                body = self._calls.callee(graph.ops[user]).regions[0].blocks[0]
-                self._add_users(graph.value_id(body.arguments[operand_number]), affected)
+                for body in self._calls.callee(graph.ops[user]).regions[0].blocks:
+                    self._add_users(graph.value_id(body.arguments[operand_number]), affected)
             elif not terminates:
                 affected.append(user)
 

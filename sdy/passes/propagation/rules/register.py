@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -16,7 +16,7 @@ from typing import (
 from jaxlib.mlir import ir
 
 from sdy.dialect.einsum_rule import EinsumRule
-from sdy.dialect.errors import Error
+from sdy.dialect.errors import ArgumentTypeError, Error, check_type
 from sdy.dialect.parser import parse_einsum_rule
 from sdy.dialect.sharding_rule import OpShardingRule
 from sdy.passes.propagation.rules.user_rules import UserRule, active_rules
@@ -106,9 +106,11 @@ def register_rule(
 
     Raises:
       Error: where the text is no rule, or a rule is known already, or ops of that name can have
-        none.
+        none, or where an argument is of the wrong type.
 
     """
+    _check_name(name)
+    read = _attribute_names(reads)
     of_text: dict[str, Any] = {
         "reduction": reduction,
         "need_replication": need_replication,
@@ -121,13 +123,34 @@ def register_rule(
     elif given := next((option for option, value in of_text.items() if value), None):
         raise Error(f"'{given}' is for rules that are given as text")
     if rule is None:
-        return _decorator(name, reads, replace=replace)
+        return _decorator(name, read, replace=replace)
     if callable(rule):
-        user_rule = UserRule(rule, None if reads is None else tuple(reads))
+        user_rule = UserRule(rule, read)
+    elif read is not None:
+        raise Error("'reads' is for functions")
     else:
         user_rule = UserRule(as_rule(rule))
     active_rules().register(name, user_rule, replace=replace)
     return None
+
+
+def _check_name(name: str) -> None:
+    """Raise an error where no op, custom call or composite is called so."""
+    check_type(name, str, "name", "a str")
+    if not name or not name.isprintable() or " " in name:
+        raise Error(f"name: expected one without spaces, such as 'my_matmul', got {name!r}")
+
+
+def _attribute_names(reads: Sequence[str] | None) -> tuple[str, ...] | None:
+    if reads is None:
+        return None
+    expected = "a tuple of names of attributes, such as ('dimension',)"
+    if isinstance(reads, str):
+        raise ArgumentTypeError(f"reads: expected {expected}, got {reads!r}")
+    check_type(reads, Iterable, "reads", expected)
+    for each in reads:
+        check_type(each, str, "reads", expected)
+    return tuple(reads)
 
 
 def _decorator(name: str, reads: Sequence[str] | None, *, replace: bool) -> Callable[[_F], _F]:
