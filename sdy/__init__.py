@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 # Not when it is first asked for: once the package `sdy.compile` is imported, its name would
 # stand for the package.
-from sdy.compile.compiler import compile  # noqa: A004
+from sdy.compile.compiler import compile, jit, load_executable  # noqa: A004
 
 if TYPE_CHECKING:
+    from sdy import jax as jax
     from sdy.compile.executable import Executable
+    from sdy.compile.marking import clear_sharding, mark_sharding
     from sdy.compile.op_sharding import from_op_sharding, to_op_sharding
     from sdy.dialect.axes import AxisRef, SubAxis
     from sdy.dialect.einsum_rule import EinsumRule
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         TensorShardingPerValue,
     )
     from sdy.dialect.sharding_rule import DimMapping, FactorType, OpShardingRule, TensorMapping
+    from sdy.ir.counters import counters
     from sdy.ir.diagnostics import Diagnostic, DiagnosticError, ShardingWarning
     from sdy.ir.load import load
     from sdy.ir.set_sharding import set_sharding
@@ -76,12 +79,17 @@ __all__ = [
     "TensorShardingPerValue",
     "ValueSharding",
     "VerifyError",
+    "clear_sharding",
     "compile",
+    "counters",
     "find_meshes",
     "find_value",
     "from_gspmd",
     "from_op_sharding",
+    "jit",
     "load",
+    "load_executable",
+    "mark_sharding",
     "parse_einsum_rule",
     "parse_manual_axes",
     "parse_mesh",
@@ -102,6 +110,10 @@ __all__ = [
 
 _NAMES_BY_MODULE = {
     "sdy.compile.executable": ("Executable",),
+    "sdy.compile.marking": (
+        "clear_sharding",
+        "mark_sharding",
+    ),
     "sdy.compile.op_sharding": (
         "from_op_sharding",
         "to_op_sharding",
@@ -143,6 +155,7 @@ _NAMES_BY_MODULE = {
         "OpShardingRule",
         "TensorMapping",
     ),
+    "sdy.ir.counters": ("counters",),
     "sdy.ir.diagnostics": (
         "Diagnostic",
         "DiagnosticError",
@@ -172,6 +185,8 @@ _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name 
 
 
 def __getattr__(name: str) -> object:
+    if name == "jax":
+        return import_module("sdy.jax")
     if name not in _MODULES:
         raise AttributeError(f"module 'sdy' has no attribute '{name}'")
     return getattr(import_module(_MODULES[name]), name)

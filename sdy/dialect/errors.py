@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Error", "ParseError", "VerifyError"]
+__all__ = ["ArgumentTypeError", "Error", "ParseError", "VerifyError", "check_type"]
 
 _EXCERPT_BEFORE = 50
 _EXCERPT_LENGTH = 90
@@ -10,6 +10,27 @@ _EXCERPT_LENGTH = 90
 
 class Error(Exception):
     """The base of every error that bad input causes."""
+
+
+class ArgumentTypeError(Error, TypeError):
+    """An argument of a Python type that the function does not take."""
+
+
+def check_type(value: object, types: type | tuple[type, ...], name: str, expected: str) -> None:
+    """Check the type of an argument of a public function.
+
+    Args:
+      value: the argument.
+      types: what it may be an instance of.
+      name: of the argument.
+      expected: what messages call these types, such as "an ir.Module".
+
+    Raises:
+      ArgumentTypeError: where it is an instance of none.
+
+    """
+    if not isinstance(value, types):
+        raise ArgumentTypeError(f"{name}: expected {expected}, got {type(value).__name__}")
 
 
 class ParseError(Error):

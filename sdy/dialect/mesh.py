@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from sdy.dialect import verifier
+from sdy.dialect.errors import ArgumentTypeError, VerifyError, check_type
 from sdy.dialect.names import quote, symbol
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Mesh", "MeshAxis", "symbol"]
+
+_MOST_ARRAY_DIMENSIONS = 64  # of numpy
+_MOST_LISTED_DEVICES = 2**24
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +51,15 @@ class Mesh:
     device_ids: tuple[int, ...]
     name: str | None
     _hash: int = field(repr=False, compare=False)
+    _is_verified: bool = field(repr=False, compare=False)
 
     def __init__(
         self,
-        axes: Mapping[str, int] | Iterable[MeshAxis] = (),
+        axes: Mapping[str, SupportsIndex] | Iterable[MeshAxis] = (),
         device_ids: Iterable[int] | NDArray[np.integer] | None = None,
         name: str | None = None,
     ) -> None:
-        """Make a mesh; nothing is verified, see `verify`.
+        """Make a mesh; its invariants are checked by `verify`, and where the mesh is used.
 
         Args:
           axes: the axes, or the size of each by name.
@@ -62,15 +67,18 @@ class Mesh:
             Ids that only say 0, 1, 2, ... are dropped.
           name: the symbol under which shardings refer to the mesh.
 
+        Raises:
+          ArgumentTypeError: where an argument is of another type.
+
         """
-        if isinstance(axes, Mapping):
-            axes = (MeshAxis(axis, index(size)) for axis, size in axes.items())
-        axes = tuple(axes)
+        axes = _mesh_axes(axes)
         ids = _explicit_device_ids(axes, device_ids)
+        check_type(name, (str, type(None)), "name", "a str or None")
         object.__setattr__(self, "axes", axes)
         object.__setattr__(self, "device_ids", ids)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "_hash", hash((axes, ids, name)))
+        object.__setattr__(self, "_is_verified", False)
 
     def __hash__(self) -> int:
         # Kept, because shardings are looked up by the thousand and a mesh may list many devices.
@@ -144,12 +152,38 @@ class Mesh:
         raise verifier.unknown_axis(name)
 
     def devices(self) -> NDArray[np.int64]:
-        """Return the device ids as an array of the mesh's shape."""
+        """Return the device ids as an array of the mesh's shape.
+
+        Raises:
+          VerifyError: where the mesh is not valid, or larger than an array can be.
+
+        """
+        if len(self.axes) > _MOST_ARRAY_DIMENSIONS:
+            raise VerifyError(
+                f"a mesh with {len(self.axes)} axes is no array: the limit is "
+                f"{_MOST_ARRAY_DIMENSIONS} dimensions"
+            )
+        return self.flat_devices().reshape(self.shape)
+
+    def flat_devices(self) -> NDArray[np.int64]:
+        """Return the device ids row-major.
+
+        Raises:
+          VerifyError: where the mesh is not valid, or has too many devices to list them.
+
+        """
         # Imported here because numpy takes longer to import than the rest of the dialect.
         import numpy as np
 
-        ids = self.device_ids or np.arange(self.size)
-        return np.asarray(ids, dtype=np.int64).reshape(self.shape)
+        self.verify()
+        if self.size > _MOST_LISTED_DEVICES:
+            raise VerifyError(
+                f"a mesh of {self.size} devices is too large to list them: the limit is "
+                f"{_MOST_LISTED_DEVICES}"
+            )
+        if self.device_ids:
+            return np.asarray(self.device_ids, dtype=np.int64)
+        return np.arange(self.size, dtype=np.int64)
 
     def equals(self, other: Mesh, *, ignore_device_ids: bool = False) -> bool:
         """Return whether both arrange the same devices alike, whatever their names."""
@@ -159,7 +193,7 @@ class Mesh:
 
     def renamed(self, name: str | None) -> Mesh:
         """Return this mesh under another name; None for an inlined mesh."""
-        return Mesh(self.axes, self.device_ids, name)
+        return Mesh(self.axes, self.device_ids or None, name)
 
     def verify(self) -> None:
         """Check every invariant.
@@ -168,7 +202,32 @@ class Mesh:
           VerifyError: saying which invariant is broken.
 
         """
-        verifier.verify_mesh(self)
+        # Remembered, because every use of a mesh verifies it and it may list many devices.
+        if not self._is_verified:
+            verifier.verify_mesh(self)
+            object.__setattr__(self, "_is_verified", True)
+
+
+def _mesh_axes(axes: Mapping[str, SupportsIndex] | Iterable[MeshAxis]) -> tuple[MeshAxis, ...]:
+    """Return the axes, of the right types."""
+    if type(axes) is dict or isinstance(axes, Mapping):
+        return tuple(_mesh_axis(name, size) for name, size in axes.items())
+    expected = "the size of each axis by name, or MeshAxis values"
+    check_type(axes, (tuple, Iterable), "axes", expected)
+    given = tuple(axes)
+    for axis in given:
+        check_type(axis, MeshAxis, "axes", expected)
+    return tuple(_mesh_axis(axis.name, axis.size) for axis in given)
+
+
+def _mesh_axis(name: str, size: SupportsIndex) -> MeshAxis:
+    check_type(name, str, "axis name", "a str")
+    try:
+        return MeshAxis(name, index(size))
+    except TypeError:
+        raise ArgumentTypeError(
+            f"size of axis {quote(name)}: expected an integer, got {type(size).__name__}"
+        ) from None
 
 
 def _explicit_device_ids(
@@ -177,7 +236,11 @@ def _explicit_device_ids(
     """Return the device ids row-major, none where they are 0, 1, 2, ... of a mesh with axes."""
     if device_ids is None:
         return ()
+    check_type(device_ids, Iterable, "device_ids", "integers")
     flat = device_ids.ravel().tolist() if hasattr(device_ids, "ravel") else device_ids
-    ids = tuple(map(index, flat))
+    try:
+        ids = tuple(map(index, flat))
+    except TypeError as error:
+        raise ArgumentTypeError(f"device_ids: expected integers, {error}") from None
     is_iota = len(ids) == math.prod(axis.size for axis in axes) and ids == tuple(range(len(ids)))
     return () if axes and is_iota else ids

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sdy.dialect.errors import VerifyError
+from sdy.dialect.mesh import Mesh
 from sdy.dialect.names import quote
 from sdy.dialect.tile_assignment import TileAssignment
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from sdy.dialect.axes import AxisRef
-    from sdy.dialect.mesh import Mesh
 
 __all__ = ["MeshParts"]
 
@@ -65,6 +65,44 @@ class MeshParts:
         rest = [part for part, place in self._places.items() if place not in self._order]
         self._order += [self._places[part] for part in rest]
         return math.prod(self._sizes[part] for part in rest)
+
+    def split_mesh(self) -> Mesh:
+        """Return the mesh with each part as an axis, and the same devices in the same order.
+
+        The parts of an axis `x` that is split are `x.0`, `x.1`, ..., major first.
+        """
+        axes: dict[str, int] = {}
+        for axis in self._mesh.axes:
+            parts = self._parts_of(axis.name)
+            sizes = [self._sizes[part] for part in parts] if len(parts) > 1 else [axis.size]
+            axes |= zip(self._names_of(axis.name), sizes, strict=True)
+        return Mesh(axes, self._mesh.device_ids or None, self._mesh.name)
+
+    def part_names(self, axes: Iterable[AxisRef]) -> list[str]:
+        """Return the axes of the split mesh that `axes` are."""
+        names = []
+        for axis in axes:
+            parts = self._parts_of(axis.name)
+            if len(parts) < 2:
+                names.append(axis.name)
+                continue
+            inside = range(axis.pre_size, axis.next_pre_size(self._mesh))
+            named = zip(parts, self._names_of(axis.name), strict=True)
+            names += [name for (_, start), name in named if start in inside]
+        return names
+
+    def _parts_of(self, name: str) -> list[tuple[str, int]]:
+        return [part for part in self._sizes if part[0] == name]
+
+    def _names_of(self, name: str) -> list[str]:
+        """Return the names of an axis' parts in the split mesh, different from all others."""
+        count = len(self._parts_of(name))
+        if count < 2:
+            return [name]
+        separator = "."
+        while any(self._mesh.has_axis(f"{name}{separator}{i}") for i in range(count)):
+            separator += "."
+        return [f"{name}{separator}{i}" for i in range(count)]
 
     def assignment(self, dims: Sequence[int]) -> TileAssignment:
         """Return the devices in the order in which they were taken, as an array of that shape."""

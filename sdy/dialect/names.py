@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["factor_symbol", "quote", "symbol", "unquote"]
+from sdy.dialect.errors import ArgumentTypeError
+
+__all__ = ["factor_symbol", "is_utf8", "quote", "symbol", "unquote"]
 
 _BARE_SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _ESCAPE = re.compile(rb'\\(["\\nt]|[0-9A-Fa-f]{2})')
@@ -23,6 +25,18 @@ def _encode(name: str) -> bytes:
         return name.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return name.encode("utf-8", "surrogatepass")
+    except AttributeError:
+        # Names are not checked when axes are made, because propagation makes them by the thousand.
+        raise ArgumentTypeError(f"expected a name, got {type(name).__name__}") from None
+
+
+def is_utf8(name: str, errors: str = "strict") -> bool:
+    """Return whether a name can be written; "surrogateescape": with raw bytes if need be."""
+    try:
+        name.encode("utf-8", errors)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _escape(byte: int) -> str:

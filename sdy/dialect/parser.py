@@ -7,13 +7,14 @@ not what it should be, and VerifyError where it breaks an invariant of the diale
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sdy.dialect import verifier
 from sdy.dialect.einsum_rule import EinsumRule
-from sdy.dialect.errors import ParseError, VerifyError
+from sdy.dialect.errors import ParseError, VerifyError, check_type
 from sdy.dialect.mesh import Mesh
 from sdy.dialect.sharding import TensorShardingPerValue
 
@@ -54,6 +55,7 @@ def parse_sharding(text: str | bytes, mesh: Meshes | None = None) -> TensorShard
         answers to any. Without it, a name that is not defined in `text` stays a name.
 
     """
+    _check_meshes(mesh)
     parsed = _read(text, "sharding_text")
     for defined in parsed.meshes.values():
         defined.verify()
@@ -69,13 +71,18 @@ def parse_sharding_per_value(
 
     Meshes are found as `parse_sharding` finds them.
     """
+    _check_meshes(mesh)
     parsed = _read(text, "per_value_text")
     for defined in parsed.meshes.values():
         defined.verify()
-    shardings = tuple(_bound(s, parsed.meshes, mesh) for s in parsed.per_value.shardings)
-    for sharding in shardings:
-        _verify(sharding, None)
-    return TensorShardingPerValue(shardings)
+    count = len(parsed.per_value.shardings)
+    shardings: list[TensorSharding] = []
+    for index, each in enumerate(parsed.per_value.shardings):
+        with verifier.at_value(index, count) if count > 1 else nullcontext():
+            sharding = _bound(each, parsed.meshes, mesh)
+            _verify(sharding, None)
+            shardings.append(sharding)
+    return TensorShardingPerValue(tuple(shardings))
 
 
 def parse_manual_axes(text: str | bytes) -> ManualAxes:
@@ -123,8 +130,10 @@ def parse_einsum_rule(
     for name, factors in sets.items():
         if isinstance(factors, str):
             raise VerifyError(f"{name}: expected a tuple of factors, got '{factors}'")
+        check_type(factors, Iterable, name, "a tuple of factors")
         if f"{name}_factors" in factor_sizes:
             raise VerifyError(f"there is no option {name}_factors, did you mean {name}?")
+    check_type(text, str, "text", "a str")
     operands, results = read_einsum_rule(text)
     rule = EinsumRule(
         operands,
@@ -148,6 +157,7 @@ def _read(text: str | bytes, start: Start) -> Any:
 
 def _decoded(text: str | bytes) -> str:
     """Return `text` with bytes that are not UTF-8 as surrogates, and no others in it."""
+    check_type(text, (str, bytes), "text", "a str or bytes")
     if isinstance(text, bytes):
         return text.decode("utf-8", "surrogateescape")
     try:
@@ -155,6 +165,15 @@ def _decoded(text: str | bytes) -> str:
     except UnicodeEncodeError as error:
         raise ParseError.at(text, error.start, "not a character: half of a surrogate") from None
     return text
+
+
+def _check_meshes(meshes: Meshes | None) -> None:
+    """Check the types of the meshes that a caller gives."""
+    expected = "a Mesh or a mapping of names to meshes"
+    check_type(meshes, (Mesh, Mapping, type(None)), "mesh", expected)
+    if isinstance(meshes, Mapping):
+        for mesh in meshes.values():
+            check_type(mesh, Mesh, "mesh", expected)
 
 
 def _bound(
@@ -181,6 +200,4 @@ def _verify(sharding: TensorSharding, shape: verifier.Shape | None) -> None:
     if not isinstance(sharding.mesh, Mesh):
         verifier.verify_unbound_sharding(sharding, shape)
         return
-    if sharding.mesh.name is None:
-        sharding.mesh.verify()
     sharding.verify(shape=shape)

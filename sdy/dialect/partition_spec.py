@@ -1,26 +1,27 @@
-"""Partition specs, as torch_xla's `mark_sharding` takes them, as an `HloSharding`.
+"""Partition specs, as torch_xla's `mark_sharding` takes them, as either kind of sharding.
 
-The axes that an entry names become one dimension of the array of devices, in the order of the
-tensor's dimensions; the axes that no entry names come last and hold replicas.
+In an `HloSharding`, the axes that an entry names become one dimension of the array of devices, in
+the order of the tensor's dimensions; the axes that no entry names come last and hold replicas.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import index
 from typing import TYPE_CHECKING
 
 from sdy.dialect.axes import AxisRef
-from sdy.dialect.errors import VerifyError
+from sdy.dialect.errors import ArgumentTypeError, VerifyError, check_type
 from sdy.dialect.hlo_sharding import HloSharding, SubgroupKind
+from sdy.dialect.mesh import Mesh
 from sdy.dialect.mesh_parts import MeshParts
+from sdy.dialect.sharding import DimensionSharding, TensorSharding
 from sdy.dialect.tile_assignment import TileAssignment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sdy.dialect.mesh import Mesh
-
-__all__ = ["Entry", "from_partition_spec"]
+__all__ = ["Entry", "from_partition_spec", "sharding_from_spec"]
 
 Axis = str | int
 # What splits one dimension: nothing, an axis by its name or index, or several of them.
@@ -32,13 +33,7 @@ def from_partition_spec(
 ) -> HloSharding:
     """Return the sharding that `spec` means on `mesh`; see `HloSharding`."""
     _check_devices(mesh, num_devices)
-    if rank is not None and len(spec) != rank:
-        raise VerifyError(
-            f"the partition spec has {len(spec)} entries for a tensor of rank {rank}: expected "
-            "one for each dimension, None where it is not split"
-        )
-    dimensions = [_axes(mesh, entry) for entry in spec]
-    _check_distinct(dimensions)
+    dimensions = _dimensions(mesh, spec, rank)
     if mesh.size == 1:
         return HloSharding.maximal(0)
     parts = MeshParts(mesh, ())
@@ -47,6 +42,29 @@ def from_partition_spec(
     devices = parts.assignment(dims).devices()
     listed = TileAssignment.listed(dims, devices.reshape(-1).tolist())
     return HloSharding.tiled(listed, [SubgroupKind.REPLICATED])
+
+
+def sharding_from_spec(mesh: Mesh, spec: Sequence[Entry], rank: int | None) -> TensorSharding:
+    """Return the closed sharding that `spec` means on `mesh`; see `TensorSharding`."""
+    dimensions = _dimensions(mesh, spec, rank)
+    return TensorSharding(mesh, tuple(DimensionSharding(tuple(axes)) for axes in dimensions))
+
+
+def _dimensions(mesh: Mesh, spec: Sequence[Entry], rank: int | None) -> list[list[AxisRef]]:
+    check_type(mesh, Mesh, "mesh", "a Mesh")
+    expected = "a sequence with an entry for each dimension"
+    check_type(spec, Iterable, "partition_spec", expected)
+    if isinstance(spec, str):
+        raise ArgumentTypeError(f"partition_spec: expected {expected}, got the text {spec!r}")
+    mesh.verify()
+    if rank is not None and len(spec) != rank:
+        raise VerifyError(
+            f"the partition spec has {len(spec)} entries for a tensor of rank {rank}: expected "
+            "one for each dimension, None where it is not split"
+        )
+    dimensions = [_axes(mesh, entry) for entry in spec]
+    _check_distinct(dimensions)
+    return dimensions
 
 
 def _check_devices(mesh: Mesh, num_devices: int | None) -> None:

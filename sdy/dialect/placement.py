@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from sdy.dialect.errors import VerifyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,13 +23,21 @@ __all__ = ["device_slices", "is_equivalent", "tile_indices"]
 
 def _index_along(axes: Iterable[AxisRef], mesh: Mesh) -> NDArray[np.int64]:
     """Return, for every place of the mesh row-major, its index along `axes`, major first."""
-    coordinates = np.indices(mesh.shape, dtype=np.int64).reshape(len(mesh.axes), mesh.size)
+    places = np.arange(mesh.size, dtype=np.int64)
     index = np.zeros(mesh.size, dtype=np.int64)
     for axis in axes:
         size = axis.size(mesh)
-        minor = mesh.axis_size(axis.name) // axis.next_pre_size(mesh)
-        index = index * size + coordinates[mesh.axis_index(axis.name)] // minor % size
+        index = index * size + places // _stride(axis, mesh) % size
     return index
+
+
+def _stride(axis: AxisRef, mesh: Mesh) -> int:
+    """Return how many places of the mesh, row-major, lie between two neighbours along an axis."""
+    full_size, end = mesh.axis_size(axis.name), axis.next_pre_size(mesh)
+    if end < 1 or full_size % end:
+        raise VerifyError(f"{axis} is no part of an axis of size {full_size}")
+    minor = mesh.shape[mesh.axis_index(axis.name) + 1 :]
+    return full_size // end * math.prod(minor)
 
 
 def tile_indices(sharding: TensorSharding) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -37,9 +48,10 @@ def tile_indices(sharding: TensorSharding) -> tuple[NDArray[np.int64], NDArray[n
 
     """
     mesh = sharding.bound_mesh
+    devices = mesh.flat_devices()
     indices = [_index_along(dimension.axes, mesh) for dimension in sharding.dimensions]
     stacked = np.stack(indices, axis=1) if indices else np.zeros((mesh.size, 0), dtype=np.int64)
-    return mesh.devices().reshape(-1), stacked
+    return devices, stacked
 
 
 def slice_bounds(
@@ -57,7 +69,7 @@ def slice_bounds(
     if tiles.shape[1] != len(shape):  # a maximal sharding has no dimensions
         tiles = np.zeros((len(devices), len(shape)), dtype=np.int64)
     starts = np.minimum(tiles * local, sizes)
-    return devices, np.stack([starts, np.minimum(starts + local, sizes)], axis=-1)
+    return devices, np.stack([starts, starts + np.minimum(local, sizes - starts)], axis=-1)
 
 
 def device_slices(sharding: TensorSharding, shape: Sequence[int]) -> dict[int, tuple[slice, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sdy.dialect.errors import ArgumentTypeError
 from sdy.dialect.mesh import Mesh
 from sdy.dialect.sharding import ManualAxes, TensorSharding, TensorShardingPerValue
 from sdy.dialect.sharding_rule import OpShardingRule
@@ -27,3 +28,8 @@ def to_mlir(value: Printable) -> str:
             return f"#sdy<{value}>"
         case OpShardingRule():
             return f"#sdy.op_sharding_rule<{value.body}>"
+        case _:
+            raise ArgumentTypeError(
+                f"value: expected a mesh, sharding, list of shardings, manual axes or rule, "
+                f"got {type(value).__name__}"
+            )

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from sdy.dialect import verifier
-from sdy.dialect.axes import AxisRef, axes_size, merge_adjacent_axes
+from sdy.dialect.axes import AxisRef, SubAxis, axes_size, merge_adjacent_axes
+from sdy.dialect.errors import VerifyError, check_type
 from sdy.dialect.mesh import Mesh
 from sdy.dialect.names import quote, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from types import ModuleType
+
+    from sdy.dialect.partition_spec import Entry
 
 __all__ = [
     "DimensionSharding",
@@ -97,6 +102,42 @@ class TensorSharding:
         """Return the sharding that keeps a tensor whole: no axes, every dimension closed."""
         return TensorSharding(mesh, (DimensionSharding(is_closed=True),) * rank)
 
+    @staticmethod
+    def from_partition_spec(
+        mesh: Mesh, spec: Sequence[Entry], *, rank: int | None = None
+    ) -> TensorSharding:
+        """Return the closed sharding that a partition spec means.
+
+        Args:
+          mesh: the mesh.
+          spec: an entry for each dimension of the tensor: None where it is not split, else the
+            name or the index of a mesh axis, or a tuple of them, major first.
+          rank: the rank of the tensor, to check the number of entries.
+
+        Raises:
+          VerifyError: if an entry is missing or is no axis of the mesh, or an axis is used twice.
+
+        """
+        from sdy.dialect.partition_spec import sharding_from_spec
+
+        return sharding_from_spec(mesh, spec, rank)
+
+    @staticmethod
+    def from_named_sharding(
+        sharding: Any, rank: int | None = None, devices: Sequence[Any] | None = None
+    ) -> TensorSharding:
+        """Return what JAX's `NamedSharding` means; see `sdy.jax.from_named_sharding`."""
+        found: TensorSharding = _bridge_to_jax().from_named_sharding(sharding, rank, devices)
+        return found
+
+    def to_partition_spec(self) -> Any:
+        """Return this as JAX's `PartitionSpec`; see `sdy.jax.to_partition_spec`."""
+        return _bridge_to_jax().to_partition_spec(self)
+
+    def to_named_sharding(self, devices: Sequence[Any] | None = None) -> Any:
+        """Return this as JAX's `NamedSharding`; see `sdy.jax.to_named_sharding`."""
+        return _bridge_to_jax().to_named_sharding(self, devices)
+
     def __str__(self) -> str:
         return f"sharding<{self.body}>"
 
@@ -126,11 +167,12 @@ class TensorSharding:
     def bound_mesh(self) -> Mesh:
         """The mesh itself; VerifyError where only its name is known."""
         if isinstance(self.mesh, str):
-            raise verifier.unknown_mesh(self.mesh)
+            raise verifier.unbound_mesh(self.mesh)
         return self.mesh
 
     def bind(self, mesh: Mesh) -> TensorSharding:
-        """Return this sharding on `mesh`."""
+        """Return this sharding on `mesh`; whether it fits is checked by `verify`."""
+        check_type(mesh, Mesh, "mesh", "a Mesh")
         return replace(self, mesh=mesh)
 
     @property
@@ -182,6 +224,7 @@ class TensorSharding:
         a dimension that ends up closed and without axes loses its priority.
         """
         mesh = self.bound_mesh
+        mesh.verify()
         return replace(
             self,
             dimensions=tuple(_canonical_dimension(d, mesh) for d in self.dimensions),
@@ -193,15 +236,21 @@ class TensorSharding:
         """Return the shape of the largest shard of a tensor of `shape`.
 
         Where a dimension is not divisible, the last shards are smaller or empty.
+
+        Raises:
+          VerifyError: where the mesh is not at hand or not valid, or `shape` does not fit.
+
         """
         mesh = self.bound_mesh
+        mesh.verify()
+        verifier.verify_shape(shape)
         if mesh.is_maximal and not self.dimensions:
             return tuple(shape)
         verifier.verify_rank(self, shape)
-        return tuple(
-            -(-size // dimension.sharded_size(mesh))
-            for size, dimension in zip(shape, self.dimensions, strict=True)
-        )
+        parts = [dimension.sharded_size(mesh) for dimension in self.dimensions]
+        if min(parts, default=1) < 1:
+            raise VerifyError(f"sub-axis sizes must be greater than 1: {self}")
+        return tuple(-(-size // count) for size, count in zip(shape, parts, strict=True))
 
     def device_slices(self, shape: Sequence[int]) -> dict[int, tuple[slice, ...]]:
         """Return for every device the part of a tensor of `shape` that it holds."""
@@ -216,6 +265,7 @@ class TensorSharding:
         The meshes may differ in axes, order and names. Open and closed do not matter, nor do
         axes that are explicitly replicated; unreduced axes do.
         """
+        check_type(other, TensorSharding, "other", "a TensorSharding")
         from sdy.dialect import placement
 
         return placement.is_equivalent(self, other, shape)
@@ -227,7 +277,29 @@ class TensorSharding:
           VerifyError: saying which invariant is broken.
 
         """
-        verifier.verify_sharding(self, mesh or self.bound_mesh, shape)
+        if mesh is None:
+            mesh = self.bound_mesh
+        check_type(mesh, Mesh, "mesh", "a Mesh")
+        _check_types(self)
+        mesh.verify()
+        if shape is not None:
+            verifier.verify_shape(shape, may_be_dynamic=True)
+        verifier.verify_sharding(self, mesh, shape)
+
+
+def _bridge_to_jax() -> ModuleType:
+    """Return `sdy.jax`: by its name, because this room must do without JAX unless asked."""
+    return import_module("sdy.jax")
+
+
+def _check_types(sharding: TensorSharding) -> None:
+    """Check what a sharding is made of: it is made too often to do so then."""
+    for dimension in sharding.dimensions:
+        check_type(dimension, DimensionSharding, "dimensions", "DimensionSharding values")
+    for axis in sharding.axes():
+        check_type(axis, AxisRef, "axes", "AxisRef values")
+        check_type(axis.name, str, "axis name", "a str")
+        check_type(axis.sub_axis, (SubAxis, type(None)), "sub-axis", "a SubAxis or None")
 
 
 def _canonical_dimension(dimension: DimensionSharding, mesh: Mesh) -> DimensionSharding:

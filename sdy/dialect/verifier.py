@@ -7,13 +7,15 @@ one entry per dimension, None for a dynamic one. The rules of ops are in `rule_v
 from __future__ import annotations
 
 import math
+import operator
+import reprlib
 from collections.abc import Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sdy.dialect.errors import VerifyError
-from sdy.dialect.names import quote, symbol
+from sdy.dialect.errors import ArgumentTypeError, VerifyError
+from sdy.dialect.names import is_utf8, quote, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Shape",
+    "at_value",
+    "unbound_mesh",
     "unknown_axis",
     "unknown_mesh",
     "verify_divisibility",
@@ -38,6 +42,7 @@ __all__ = [
     "verify_mesh",
     "verify_not_manual",
     "verify_rank",
+    "verify_shape",
     "verify_sharding",
     "verify_sharding_of_non_tensor",
     "verify_sharding_per_value",
@@ -46,11 +51,14 @@ __all__ = [
 
 Shape = Sequence[int | None]
 
+_INT64_MAX = 2**63 - 1
+
 
 def verify_mesh(mesh: Mesh) -> None:
     """Check all that must hold for a mesh."""
+    _verify_names_are_text(mesh)
     _verify_axis_sizes(mesh.axes)
-    _verify_device_ids_are_non_negative(mesh.device_ids)
+    _verify_device_ids_are_int64(mesh.device_ids)
     if not mesh.axes:
         _verify_at_most_one_device_id(mesh.device_ids)
         return
@@ -64,12 +72,23 @@ def _verify_axis_sizes(axes: Iterable[MeshAxis]) -> None:
     for axis in axes:
         if axis.size < 1:
             raise VerifyError(f"axis size must be at least 1, got: {axis.size}")
+        if axis.size > _INT64_MAX:
+            raise VerifyError(f"axis size must be at most 2^63-1, got: {axis.size}")
 
 
-def _verify_device_ids_are_non_negative(device_ids: Sequence[int]) -> None:
+def _verify_names_are_text(mesh: Mesh) -> None:
+    for name in (*mesh.axis_names, *([] if mesh.name is None else [mesh.name])):
+        if not is_utf8(name, "surrogateescape"):
+            raise VerifyError(f"name has half of a surrogate, which is no character: {name!a}")
+
+
+def _verify_device_ids_are_int64(device_ids: Sequence[int]) -> None:
     lowest = min(device_ids, default=0)
     if lowest < 0:
         raise VerifyError(f"device id must be non-negative, got: {lowest}")
+    highest = max(device_ids, default=0)
+    if highest > _INT64_MAX:
+        raise VerifyError(f"device id must be at most 2^63-1, got: {highest}")
 
 
 def _verify_at_most_one_device_id(device_ids: Sequence[int]) -> None:
@@ -152,6 +171,25 @@ def verify_rank(sharding: TensorSharding, shape: Shape) -> None:
     """Check that there is one dimension sharding per dimension of the tensor."""
     if sharding.rank != len(shape):
         raise VerifyError(f"sharding doesn't match tensor rank: {sharding.rank} != {len(shape)}")
+
+
+def verify_shape(shape: Shape, *, may_be_dynamic: bool = False) -> None:
+    """Check that a shape is one: sizes of at least 0, or None for a dynamic one where allowed.
+
+    Raises:
+      ArgumentTypeError: where it is no sequence of integers.
+
+    """
+    try:
+        for size in shape:
+            if size is None and may_be_dynamic:
+                continue
+            if not 0 <= operator.index(size) <= _INT64_MAX:  # type: ignore[arg-type]
+                raise VerifyError(f"dimension size must be between 0 and 2^63-1, got: {size}")
+    except TypeError:
+        raise ArgumentTypeError(
+            f"shape: expected the size of each dimension, got {reprlib.repr(shape)}"
+        ) from None
 
 
 def _verify_priorities(dimensions: Sequence[DimensionSharding]) -> None:
@@ -268,7 +306,7 @@ def verify_sharding_per_value(
     """
     shardings = per_value.shardings
     if not shapes and len(shardings) == 1 and shardings[0].is_fully_replicated:
-        with _at_value(0, 0):
+        with at_value(0, 0):
             _verify_sharding_of_no_value(shardings[0])
         return
     if len(shardings) != len(shapes):
@@ -277,7 +315,7 @@ def verify_sharding_per_value(
             f"{len(shapes)} values"
         )
     for index, (sharding, shape) in enumerate(zip(shardings, shapes, strict=True)):
-        with _at_value(index, len(shapes)):
+        with at_value(index, len(shapes)):
             sharding.verify(shape=shape)
 
 
@@ -287,7 +325,7 @@ def _verify_sharding_of_no_value(sharding: TensorSharding) -> None:
 
 
 @contextmanager
-def _at_value(index: int, count: int) -> Iterator[None]:
+def at_value(index: int, count: int) -> Iterator[None]:
     """Let an error say which of `count` values is wrong."""
     try:
         yield
@@ -334,6 +372,14 @@ def verify_manual_divisibility(
             raise VerifyError(
                 f"dimension size {size} is not divisible by the manual axes size {parts}"
             )
+
+
+def unbound_mesh(name: str) -> VerifyError:
+    """Return the error for a sharding of whose mesh only the name is known."""
+    return VerifyError(
+        f"no mesh is bound to the name @{symbol(name)}: give the mesh where the sharding is "
+        "parsed, or use `sharding.bind(mesh)`"
+    )
 
 
 def unknown_mesh(name: str) -> VerifyError:

@@ -8,9 +8,11 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy as mlir_sdy
 
 from sdy.dialect.axes import AxisRef, SubAxis
+from sdy.dialect.errors import Error
 from sdy.dialect.mesh import Mesh, MeshAxis
 from sdy.dialect.sharding import DimensionSharding, TensorSharding
 from sdy.dialect.sharding_rule import DimMapping, OpShardingRule, TensorMapping
+from sdy.ir.symbols import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -81,15 +83,15 @@ class AttributeCodec:
 
     def _read_mesh_or_name(self, attribute: ir.Attribute) -> Mesh | str:
         if isinstance(attribute, ir.FlatSymbolRefAttr):
-            name: str = ir.FlatSymbolRefAttr(attribute).value
+            name = text_of(ir.FlatSymbolRefAttr(attribute))
             return self._meshes.get(name, name)
         return read_mesh(attribute)
 
 
 def read_mesh(attribute: ir.Attribute, name: str | None = None) -> Mesh:
-    """Return the value of a `#sdy.mesh`, under `name`."""
+    """Return the value of a `#sdy.mesh`, under `name`; Error where an axis' name is not UTF-8."""
     mesh = mlir_sdy.MeshAttr(attribute)
-    axes = (MeshAxis(axis.name, axis.size) for axis in map(mlir_sdy.MeshAxisAttr, mesh.axes))
+    axes = (MeshAxis(_axis_name(axis), axis.size) for axis in map(mlir_sdy.MeshAxisAttr, mesh.axes))
     return Mesh(axes, mesh.device_ids, name)
 
 
@@ -105,9 +107,17 @@ def _read_axes(attributes: Iterable[ir.Attribute]) -> tuple[AxisRef, ...]:
 def _read_axis(axis: mlir_sdy.AxisRefAttr) -> AxisRef:
     info = axis.sub_axis_info
     if info is None:
-        return AxisRef(axis.name)
+        return AxisRef(_axis_name(axis))
     part = mlir_sdy.SubAxisInfoAttr(info)
-    return AxisRef(axis.name, SubAxis(part.pre_size, part.size))
+    return AxisRef(_axis_name(axis), SubAxis(part.pre_size, part.size))
+
+
+def _axis_name(axis: mlir_sdy.AxisRefAttr | mlir_sdy.MeshAxisAttr) -> str:
+    try:
+        name: str = axis.name
+    except RuntimeError:  # of nanobind
+        raise Error(f"the name of an axis is not UTF-8: {axis}") from None
+    return name
 
 
 def read_rule(attribute: ir.Attribute) -> OpShardingRule:
@@ -131,5 +141,23 @@ def _read_mapping(attribute: ir.Attribute) -> TensorMapping:
 
 
 def rule_attribute(rule: OpShardingRule, context: ir.Context) -> ir.Attribute:
-    """Return the `#sdy.op_sharding_rule` of a value."""
-    return ir.Attribute.parse(f"#sdy.op_sharding_rule<{rule.body}>", context)
+    """Return the `#sdy.op_sharding_rule` of a value.
+
+    Not by way of text: MLIR reads no factor there that is greater than 2**31 - 1.
+    """
+    return mlir_sdy.OpShardingRuleAttr.get(
+        rule.factor_sizes,
+        [_mapping_attribute(mapping, context) for mapping in rule.operands],
+        [_mapping_attribute(mapping, context) for mapping in rule.results],
+        rule.reduction,
+        rule.need_replication,
+        rule.permutation,
+        rule.blocked_propagation,
+        rule.is_custom,
+        context,
+    )
+
+
+def _mapping_attribute(mapping: TensorMapping, context: ir.Context) -> ir.Attribute:
+    dimensions = [mlir_sdy.DimMappingAttr.get(d.factors, context) for d in mapping.dimensions]
+    return mlir_sdy.TensorMappingAttr.get(dimensions, context)

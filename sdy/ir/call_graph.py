@@ -8,32 +8,40 @@ from jaxlib.mlir import ir
 
 from sdy.ir.diagnostics import op_error
 from sdy.ir.sharding_access import FUNCTION
-from sdy.ir.symbols import symbol_name
+from sdy.ir.symbols import symbol_name, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from sdy.ir.diagnostics import DiagnosticError
     from sdy.ir.indexed_module import IndexedModule
     from sdy.ir.symbols import SymbolNames
 
 __all__ = [
     "CALL",
+    "MAX_COPIES",
     "ORIGINAL_NAME",
     "CallGraph",
     "callee_name",
     "clone_function",
     "original_function_name",
     "set_callee",
+    "too_many_copies",
 ]
 
 CALL = "func.call"
 ORIGINAL_NAME = "sdy.original_func_name"
 
+MAX_COPIES = 100_000
+"""How many copies of bodies a module may come to have, for one of each call.
+
+Functions that call the next one twice have twice as many at every level.
+"""
+
 
 def callee_name(call: ir.Operation) -> str:
     """Return the name of the function that a `func.call` calls."""
-    name: str = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-    return name
+    return text_of(ir.FlatSymbolRefAttr(call.attributes["callee"]))
 
 
 def set_callee(call: ir.Operation, name: str) -> None:
@@ -45,16 +53,17 @@ def original_function_name(function: ir.Operation) -> str:
     """Return the name of the function of which `function` is a copy; its own if it is none."""
     attributes = function.attributes
     if ORIGINAL_NAME in attributes and isinstance(attributes[ORIGINAL_NAME], ir.StringAttr):
-        name: str = ir.StringAttr(attributes[ORIGINAL_NAME]).value
-        return name
+        return text_of(ir.StringAttr(attributes[ORIGINAL_NAME]))
     return symbol_name(function)
 
 
 class CallGraph:
-    """The functions that have a body, and which of them each calls.
+    """The functions of a module, and which of them each calls.
+
+    A function without a body, which is defined elsewhere, calls none and is in no order.
 
     Attributes:
-      functions: the functions of the module by name, with those that have no body.
+      functions: the functions by name.
 
     """
 
@@ -64,15 +73,17 @@ class CallGraph:
             name: [] for name, op in self.functions.items() if len(op.regions[0].blocks)
         }
         for call in module.ops(CALL):
-            self._calls[symbol_name(_enclosing_function(call))].append(call)
+            function = _enclosing_function(call)
+            if function is not None:
+                self._calls[symbol_name(function)].append(call)
 
     def is_called(self, name: str) -> bool:
         """Return whether a function of the module calls the one of that name."""
         return any(callee_name(call) == name for calls in self._calls.values() for call in calls)
 
     def calls_in(self, function: str) -> list[ir.Operation]:
-        """Return the calls in the body of a function, in the order of the text."""
-        return self._calls[function]
+        """Return the calls in the body of a function, if any, in the order of the text."""
+        return self._calls.get(function, [])
 
     def post_order(self) -> list[str]:
         """Return the functions, each after those it calls, as LLVM's `post_order` visits them.
@@ -118,11 +129,12 @@ class CallGraph:
         return next((n for n in names if n in self._calls and n not in visited), None)
 
 
-def _enclosing_function(op: ir.Operation) -> ir.Operation:
-    parent = op.parent.operation
-    while parent.name != FUNCTION:
-        parent = parent.parent.operation
-    return parent
+def _enclosing_function(op: ir.Operation) -> ir.Operation | None:
+    """Return the function that an op is in; None where it stands in the module itself."""
+    parent = op.parent
+    while parent is not None and parent.operation.name != FUNCTION:
+        parent = parent.operation.parent
+    return parent and parent.operation
 
 
 def clone_function(
@@ -135,7 +147,13 @@ def clone_function(
 
     Clones remember the name of the original. `functions` has every function by name and gets
     the clones; those of callees stand before those of their callers.
+
+    Raises:
+      Error: at the function, where there would be more than MAX_COPIES functions.
+
     """
+    if len(functions) >= MAX_COPIES:
+        raise too_many_copies(function)
     clone = function.clone(ip=place).operation
     clone.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_function_name(function))
     for call in _calls_below(clone):
@@ -145,6 +163,11 @@ def clone_function(
     clone.attributes["sym_name"] = ir.StringAttr.get(name)
     functions[name] = clone
     return name
+
+
+def too_many_copies(op: ir.Operation) -> DiagnosticError:
+    """Return the error for a module that would have more than MAX_COPIES copies of bodies."""
+    return op_error(op, f"more than {MAX_COPIES:,} copies are needed for one of each call")
 
 
 def _calls_below(root: ir.Operation) -> list[ir.Operation]:

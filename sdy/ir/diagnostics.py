@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 __all__ = [
+    "TEXT",
     "Diagnostic",
     "DiagnosticError",
     "ShardingWarning",
@@ -35,6 +36,12 @@ __all__ = [
 
 Severity = Literal["error", "warning", "note", "remark"]
 
+TEXT = "<text>"
+"""What messages call text that was in no file."""
+
+_NO_FILE = "-"
+"""What MLIR calls such text."""
+
 _TAB_WIDTH = 8
 _LONGEST_LINE = 400
 _CURRENT_OPERATION = "see current operation: "
@@ -49,7 +56,7 @@ class Source:
     """The text that messages point into.
 
     Attributes:
-      name: of the file, as messages print it. MLIR calls text without a file "-".
+      name: of the file, as messages print it.
       text: the whole text; None where it is not text or not at hand.
 
     """
@@ -59,7 +66,7 @@ class Source:
 
     def line(self, file: str, number: int) -> str | None:
         """Return the line of that number (from 1) of that file; None where it is not known."""
-        if self.text is None or file not in ("-", self.name):
+        if self.text is None or file not in (_NO_FILE, self.name):
             return None
         lines = self.text.split("\n")
         return lines[number - 1] if 0 < number <= len(lines) else None
@@ -113,8 +120,10 @@ def render(diagnostic: Diagnostic, source: Source | None = None) -> str:
 
 def _render_one(diagnostic: Diagnostic, source: Source | None) -> str:
     file = diagnostic.file
-    if source is not None and file in (None, "-"):
+    if source is not None and file in (None, _NO_FILE):
         file = source.name
+    elif file == _NO_FILE:
+        file = TEXT
     text = f"{diagnostic.severity}: {diagnostic.message}"
     if diagnostic.file is None or not diagnostic.line:
         return f"{file}: {text}" if file else text

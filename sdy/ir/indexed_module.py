@@ -1,21 +1,29 @@
-"""A module and what passes share about it: its ops by name, its meshes, its attributes read."""
+"""A module and what passes share about it: its ops by name, its meshes, its attributes read.
+
+A module nested in it is one op, whatever it holds: that has functions and meshes of its own,
+under names of its own.
+"""
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy as mlir_sdy
 
+from sdy.dialect.errors import Error
 from sdy.ir.attributes import AttributeCodec, read_mesh
+from sdy.ir.diagnostics import op_error
+from sdy.ir.symbols import symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sdy.dialect.mesh import Mesh
 
-__all__ = ["IndexedModule", "NamedOp"]
+__all__ = ["MODULE", "IndexedModule", "NamedOp"]
+
+MODULE = "builtin.module"
 
 NamedOp: TypeAlias = tuple[str, ir.Operation]
 
@@ -55,13 +63,13 @@ class IndexedModule:
 
     @property
     def ops_by_name(self) -> dict[str, list[ir.Operation]]:
-        """All ops but the module itself, by name."""
+        """All ops below the module, by name."""
         self._refresh()
         return self._ops_by_name
 
     @property
     def in_order(self) -> list[NamedOp]:
-        """The names and ops of all but the module itself, parents first, in text order."""
+        """The names and ops of all below the module, parents first, in text order."""
         self._refresh()
         return self._in_order
 
@@ -121,9 +129,26 @@ class IndexedModule:
 
     def _refresh(self) -> None:
         if not self._is_indexed or self._stale:
-            self._in_order, self._ops_by_name = _index(self.operation)
+            self._in_order, self._ops_by_name = _index(self.walk(ir.WalkOrder.PRE_ORDER))
             self._is_indexed = True
             self._stale.clear()
+
+    def walk(self, order: ir.WalkOrder) -> list[ir.Operation]:
+        """Return the ops below the module: parents first, in text order, or parents last."""
+        ops: list[ir.Operation] = []
+        advance = ir.WalkResult.ADVANCE
+
+        def visit(op: ir.Operation) -> ir.WalkResult:
+            ops.append(op)
+            return advance
+
+        for view in self.module.body.operations:
+            op = view.operation
+            if op.name == MODULE:
+                ops.append(op)
+            else:
+                op.walk(visit, order)
+        return ops
 
     @property
     def meshes(self) -> dict[str, Mesh]:
@@ -146,16 +171,9 @@ class IndexedModule:
 
 
 def _index(
-    root: ir.Operation,
+    ops: Sequence[ir.Operation],
 ) -> tuple[list[NamedOp], dict[str, list[ir.Operation]]]:
-    ops: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        ops.append(op)
-        return ir.WalkResult.ADVANCE
-
-    root.walk(visit, ir.WalkOrder.PRE_ORDER)
-    in_order = [(op.name, op) for op in islice(ops, 1, None)]
+    in_order = [(op.name, op) for op in ops]
     by_name: dict[str, list[ir.Operation]] = {}
     for name, op in in_order:
         by_name.setdefault(name, []).append(op)
@@ -165,5 +183,9 @@ def _index(
 def _module_meshes(module: ir.Module) -> Iterator[tuple[str, Mesh]]:
     for op in module.body.operations:
         if isinstance(op, mlir_sdy.MeshOp):
-            name = op.sym_name.value
-            yield name, read_mesh(op.mesh, name)
+            name = symbol_name(op.operation)
+            try:
+                mesh = read_mesh(op.mesh, name)
+            except Error as error:
+                raise op_error(op, str(error)) from None
+            yield name, mesh

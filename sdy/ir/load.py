@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import os
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxlib.mlir import ir
 
-from sdy.dialect.errors import Error
+from sdy.dialect.errors import ArgumentTypeError
 from sdy.ir.context import make_context
-from sdy.ir.diagnostics import Diagnostic, DiagnosticError, Source, errors_as_exceptions
+from sdy.ir.diagnostics import TEXT, Diagnostic, DiagnosticError, Source, errors_as_exceptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +37,8 @@ _ARTIFACT_PRODUCER = b"StableHLO_v"
 _PRODUCER_WITHIN = 32
 _FILE_SUFFIXES = (".mlir", ".mlirbc", ".txt")
 
+_WORD = re.compile(r"[\w.~/\\:-]{1,1000}")
+
 _DEPTH_CHANGE = np.zeros(256, np.int8)
 _DEPTH_CHANGE[list(b"([{")] = 1
 _DEPTH_CHANGE[list(b")]}")] = -1
@@ -48,8 +52,13 @@ class Lowered(Protocol):
         """Return the program as an MLIR module."""
 
 
-def load(program: str | bytes | os.PathLike[str] | Lowered | ir.Module) -> ir.Module:
+def load(
+    program: str | bytes | bytearray | memoryview | os.PathLike[str] | Lowered | ir.Module,
+) -> ir.Module:
     """Return a program as an MLIR module, in a context of its own that has every dialect.
+
+    MLIR trusts bytecode: where it is corrupt, reading it may end the process. Load it from
+    sources that you trust, and text from any.
 
     Args:
       program: MLIR text; the path of a file that holds any of these; MLIR bytecode or a StableHLO
@@ -66,23 +75,40 @@ def load(program: str | bytes | os.PathLike[str] | Lowered | ir.Module) -> ir.Mo
         case str() if not _is_path(program):
             return _parse_str(program)
         case str() | os.PathLike():
-            return _read_file(os.fspath(program))
-        case bytes():
-            return parse_bytes(program, "<bytes>", make_context())
+            return _read_file(os.fsdecode(program))
+        case bytes() | bytearray() | memoryview():
+            return parse_bytes(bytes(program), "<bytes>", make_context())
         case Lowered():
             return _reparse(program.compiler_ir("stablehlo"))
-    raise Error(
-        "expected MLIR text, a path, bytes, a jax.stages.Lowered or an ir.Module, "
+    raise ArgumentTypeError(
+        "program: expected MLIR text, a path, bytes, a jax.stages.Lowered or an ir.Module, "
         f"got {type(program).__name__}"
     )
 
 
 def _parse_str(text: str) -> ir.Module:
-    source = Source("<text>", text)
+    source = Source(TEXT, text)
     if not text.strip():
         raise _error_at(source, 1, 1, "expected a module, found no text")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        line, column = _place(text[: error.start].encode(), len(text[: error.start].encode()))
+        raise _error_at(source, line, column, "not a character: half of a surrogate") from None
     check_nesting(text, source)
-    return parse_text(text, source, make_context())
+    try:
+        return parse_text(text, source, make_context())
+    except DiagnosticError as error:
+        raise _with_hint(error, text, source) from None
+
+
+def _with_hint(error: DiagnosticError, text: str, source: Source) -> DiagnosticError:
+    """Return an error that also says that no file has that name, where text could be a path."""
+    if not _WORD.fullmatch(text.strip()):
+        return error
+    first, *rest = error.diagnostics
+    hint = Diagnostic("note", f"no such file: '{text.strip()}'; taken for MLIR text")
+    return DiagnosticError([replace(first, notes=(hint, *first.notes)), *rest], source)
 
 
 def _is_path(text: str) -> bool:
@@ -207,5 +233,7 @@ def _parse(parse: Callable[[], ir.Module], name: str) -> ir.Module:
         return parse()
     except ir.MLIRError:
         raise
+    except MemoryError:
+        raise _file_error(name, "not enough memory: the file is too large or corrupt") from None
     except (ValueError, RuntimeError) as error:
         raise _file_error(name, str(error)) from None

@@ -18,11 +18,16 @@ __all__ = ["main_function"]
 _MAIN = "main"
 
 
-def main_function(module: IndexedModule) -> ir.Operation:
-    """Return the only function of a module, or the one named main; `sdy.Error` without one."""
+def main_function(module: IndexedModule) -> ir.Operation | None:
+    """Return the only function of a module, or the one named main; None where it has none.
+
+    Raises:
+      Error: where no function of several is named main.
+
+    """
     functions = module.ops(FUNCTION)
-    if len(functions) == 1:
-        return functions[0]
+    if len(functions) < 2:
+        return functions[0] if functions else None
     for function in functions:
         if symbol_name(function) == _MAIN:
             return function

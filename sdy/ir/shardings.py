@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
+from sdy.dialect.errors import check_type
 from sdy.ir.attributes import SHARDING
 from sdy.ir.indexed_module import IndexedModule
-from sdy.ir.sharding_access import FUNCTION
 from sdy.ir.value_sharding import sharding_of
-from sdy.ir.values import function_name, operations, signature, values_of
+from sdy.ir.values import FUNCTION, MODULE, function_name, signature, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,8 @@ class ValueSharding:
 
     Attributes:
       name: as printed: `%arg0`, `%0`, `%0#1`; `@main result 0` for a function's result.
-      function: the function in whose text the name stands; '' outside of functions.
+      function: the function in whose text the name stands, `f`, or `inner::@f` in a nested module;
+        '' outside of functions.
       type: the type of the whole tensor.
       sharding: None where the module says nothing.
       local_type: the type of the largest shard.
@@ -44,31 +45,40 @@ class ValueSharding:
 def shardings(module: ir.Module) -> tuple[ValueSharding, ...]:
     """Return what `module` says of every argument, result and value, in the order of the text.
 
-    A function's arguments come first, then its results, then the values of its body.
+    A function's arguments come first, then its results, then the values of its body. The names
+    of meshes are those of the nearest module around a value.
     """
-    return tuple(_Reader(module).read())
+    check_type(module, ir.Module, "module", "an ir.Module (sdy.load makes one)")
+    return tuple(_Reader(module, ir.AsmState(module.operation)).read())
 
 
 class _Reader:
-    """Reads the shardings of one module, each distinct one once."""
+    """Reads the shardings of one module, each distinct one once.
 
-    def __init__(self, module: ir.Module) -> None:
+    Args:
+      module: the module, or a module op nested in it.
+      state: has the names of the values.
+
+    """
+
+    def __init__(self, module: ir.Module, state: ir.AsmState) -> None:
         self._module = module
         self._codec = IndexedModule(module).codec
-        self._state = ir.AsmState(module.operation)
+        self._state = state
         self._types: dict[tuple[ir.Type, TensorSharding | None], tuple[str, str]] = {}
 
     def read(self) -> Iterator[ValueSharding]:
         for op in self._module.body.operations:
             root = op.operation
+            name = ""
             if root.name == FUNCTION:
                 name = function_name(root)
                 yield from self._signature(root, name)
-            else:
-                name = ""
-                yield from self._values(root, name)
-            for inner in operations(root):
-                yield from self._values(inner, name)
+            for inner in _operations_of_module(root):
+                if inner.name == MODULE:
+                    yield from _Reader(inner.opview, self._state).read()
+                elif inner != root or not name:
+                    yield from self._values(inner, name)
 
     def _record(
         self, name: str, function: str, type_: ir.Type, sharding: TensorSharding | None
@@ -101,6 +111,18 @@ class _Reader:
         for value in values_of(op):
             sharding = sharding_of(value, self._codec)
             yield self._record(value.get_name(self._state), function, value.type, sharding)
+
+
+def _operations_of_module(root: ir.Operation) -> list[ir.Operation]:
+    """Return an op and those below it, parents first, without what is in nested modules."""
+    ops: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        ops.append(op)
+        return ir.WalkResult.SKIP if op.name == MODULE else ir.WalkResult.ADVANCE
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return ops
 
 
 def _local_type(type_: ir.Type, sharding: TensorSharding | None) -> ir.Type:

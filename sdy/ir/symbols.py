@@ -6,19 +6,43 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
+from sdy.dialect.errors import Error
+from sdy.ir.diagnostics import op_error
+
 if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
 
-__all__ = ["SYMBOL", "VISIBILITY", "SymbolNames", "is_private", "symbol_name"]
+__all__ = ["SYMBOL", "VISIBILITY", "SymbolNames", "is_private", "symbol_name", "text_of"]
 
 SYMBOL = "sym_name"
 VISIBILITY = "sym_visibility"
 
 
+def text_of(attribute: ir.StringAttr | ir.FlatSymbolRefAttr) -> str:
+    """Return what a string attribute says, or the name that a reference has.
+
+    Raises:
+      Error: where that is not UTF-8, which MLIR allows and Python's text cannot be.
+
+    """
+    try:
+        text: str = attribute.value
+    except RuntimeError:  # of nanobind
+        raise Error(f"not UTF-8: {attribute}") from None
+    return text
+
+
 def symbol_name(op: ir.Operation) -> str:
-    """Return the name of an op that is a symbol, without the @."""
-    name: str = ir.StringAttr(op.attributes[SYMBOL]).value
-    return name
+    """Return the name of an op that is a symbol, without the @.
+
+    Raises:
+      Error: at the op, where the name is not UTF-8.
+
+    """
+    try:
+        return text_of(ir.StringAttr(op.attributes[SYMBOL]))
+    except Error as error:
+        raise op_error(op, f"the name of '{op.name}' is {error}") from None
 
 
 def is_private(op: ir.Operation) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.ir.attributes import AttributeCodec
 
-__all__ = ["sharding_of"]
+__all__ = ["function_result_sharding", "sharding_of"]
 
 
 def sharding_of(value: ir.Value, codec: AttributeCodec) -> TensorSharding | None:
@@ -46,19 +46,26 @@ def sharding_of(value: ir.Value, codec: AttributeCodec) -> TensorSharding | None
 
 def _of_argument(op: ir.Operation, number: int, codec: AttributeCodec) -> TensorSharding | None:
     if op.name == FUNCTION:
-        return _of_function_argument(op, number, codec)
+        return _of_signature(op, "arg_attrs", number, codec)
     sharding = _of_list(op, "in_shardings", number, codec)
     if sharding is None or op.name != MANUAL_COMPUTATION:
         return sharding
     return erase_manual_axes(sharding, manual_axes(op))
 
 
-def _of_function_argument(
-    function: ir.Operation, number: int, codec: AttributeCodec
+def function_result_sharding(
+    function: ir.Operation, index: int, codec: AttributeCodec
 ) -> TensorSharding | None:
-    if "arg_attrs" not in function.attributes:
+    """Return the sharding of a result of a function; None where it has none."""
+    return _of_signature(function, "res_attrs", index, codec)
+
+
+def _of_signature(
+    function: ir.Operation, field: str, number: int, codec: AttributeCodec
+) -> TensorSharding | None:
+    if field not in function.attributes:
         return None
-    attributes = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[number])
+    attributes = ir.DictAttr(ir.ArrayAttr(function.attributes[field])[number])
     return codec.sharding(attributes[SHARDING]) if SHARDING in attributes else None
 
 

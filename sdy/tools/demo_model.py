@@ -115,16 +115,16 @@ def train_step(
     return updated, loss, losses
 
 
-def lower_train_step(size: Size) -> jax.stages.Lowered:
-    """Lower the annotated train step for a mesh of eight devices; none need be there."""
+def lower_train_step(size: Size, mesh: AbstractMesh = MESH) -> jax.stages.Lowered:
+    """Lower the annotated train step for a mesh with the axes of `MESH`; it needs no devices."""
 
     def argument(name: str, shape: tuple[int, ...], dtype: Any) -> jax.ShapeDtypeStruct:
         spec = ANNOTATIONS.get(name)
-        sharding = None if spec is None else NamedSharding(MESH, spec)
+        sharding = None if spec is None else NamedSharding(mesh, spec)
         return jax.ShapeDtypeStruct(shape, dtype, sharding=sharding)
 
     def constrain(x: jax.Array, spec: P) -> jax.Array:
-        return jax.lax.with_sharding_constraint(x, NamedSharding(MESH, spec))
+        return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, spec))
 
     shapes = size.parameters()
     parameters = {name: argument(name, shape, jnp.float32) for name, shape in shapes.items()}

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sdy.ir.diagnostics import Diagnostic
+from sdy.ir.diagnostics import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,7 +54,12 @@ class Expectation:
 
 
 def read_expectations(text: str) -> list[Expectation]:
-    """Return the expectations in the comments of a file."""
+    """Return the expectations in the comments of a file.
+
+    Raises:
+      DiagnosticError: at a comment with a regular expression that is none.
+
+    """
     lines = text.split("\n")
     matches = [_COMMENT.search(line.rstrip()) if "expected-" in line else None for line in lines]
     is_plain = [match is None for match in matches]
@@ -70,7 +75,12 @@ def _expectation(match: re.Match[str], number: int, is_plain: list[bool]) -> Exp
     pattern = _with_embedded_patterns(text) if match["re"] else re.escape(text)
     line = _target_line(match["place"] or "+0", number, is_plain)
     place = (number, match.start() + 1)
-    return Expectation(match["severity"], text, re.compile(pattern), line, place)
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        message = f"not a regular expression: {error.msg} in '{text}'"
+        raise DiagnosticError([Diagnostic("error", message, "-", *place)]) from None
+    return Expectation(match["severity"], text, compiled, line, place)
 
 
 def _with_embedded_patterns(text: str) -> str:

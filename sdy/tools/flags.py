@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from sdy.dialect.errors import Error
+from sdy.dialect.errors import Error, ParseError
+
+if TYPE_CHECKING:
+    from sdy.tools.mark_flag import Mark
 
 __all__ = ["FLAGS", "Flag", "Options", "parse_arguments"]
 
-Kind = Literal["switch", "value", "number", "list", "optional"]
+Kind = Literal["switch", "value", "number", "list", "repeated", "optional"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,8 @@ class Flag:
     Attributes:
       name: without dashes.
       kind: `switch` takes true or false or nothing, `value`, `number` and `list` (by commas) need
-        a value, behind `=` or as the next argument; `optional` may have one behind `=`.
+        a value, behind `=` or as the next argument; `optional` may have one behind `=`;
+        the values of all `repeated` flags of one name are collected.
       help: what it does.
       metavar: what stands for the value in the help.
 
@@ -56,6 +60,15 @@ FLAGS = (
         "Compare what is said of the input with its `expected-error`, `-warning`, `-note` and "
         "`-remark` comments. LEVEL is `all` or `only-expected`, which allows others.",
         "LEVEL",
+    ),
+    Flag(
+        "mark",
+        "repeated",
+        "Before the passes, mark a value with a sharding, as sdy.mark_sharding does: "
+        "`@main:arg0=data,None,model`, `@main:%0=(data,fsdp),None`, `@main:result0=@mesh:0,None`. "
+        "An entry for each dimension: None, an axis or its index, or a tuple of them. May be "
+        "given more than once.",
+        "MARK",
     ),
     Flag("verify-each", "switch", "Verify the module after each pass, not only the last.", "BOOL"),
     Flag("allow-unregistered-dialect", "switch", "Accept ops of unknown dialects."),
@@ -97,6 +110,7 @@ _BY_NAME = {flag.name: flag for flag in FLAGS} | {"h": next(f for f in FLAGS if 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _LEVELS = ("all", "only-expected")
 _DEFAULT_MARKER = "// -----"
+_FILE = "FILE"
 
 
 @dataclass(slots=True)
@@ -115,6 +129,7 @@ class Options:
     pass_pipeline: str | None = None
     split_input_file: str | None = None
     verify_diagnostics: str | None = None
+    mark: tuple[Mark, ...] = ()
     verify_each: bool = True
     allow_unregistered_dialect: bool = False
     print_ir_before_all: bool = False
@@ -168,19 +183,35 @@ def parse_arguments(arguments: list[str]) -> Options:
             files += rest
             break
         if argument == "-" or not argument.startswith("-"):
+            if not argument:
+                raise Error("expected an input file, got ''")
             files.append(argument)
             continue
         name, equals, value = argument.lstrip("-").partition("=")
         flag = _BY_NAME.get(name)
         if flag is None:
+            _check_utf8(argument)
             options.passes.append((name, value))
         else:
-            setattr(options, flag.field, _value(flag, value if equals else None, rest))
+            given = _value(flag, value if equals else None, rest)
+            if flag.kind == "repeated":
+                options.mark += (_mark(str(given)),)
+            else:
+                setattr(options, flag.field, given)
     if len(files) > 1:
         raise Error(f"expected one input file, got {', '.join(map(repr, files))}")
     options.input = files[0] if files else "-"
     _check(options)
     return options
+
+
+def _mark(text: str) -> Mark:
+    from sdy.tools.mark_flag import parse_mark
+
+    try:
+        return parse_mark(text)
+    except ParseError as error:
+        raise Error(f"flag '--mark':{error}") from None
 
 
 def _check(options: Options) -> None:
@@ -205,12 +236,23 @@ def _value(flag: Flag, value: str | None, rest: list[str]) -> bool | int | str |
         if not rest:
             raise Error(f"flag '{flag.spelling}': expected {flag.metavar}")
         value = rest.pop(0)
+    if flag.metavar != _FILE:
+        _check_utf8(value)
+    elif not value:
+        raise Error(f"flag '{flag.spelling}': expected {_FILE}, got ''")
     if flag.kind == "list":
         return tuple(value.split(","))
     return _number(flag, value) if flag.kind == "number" else value
 
 
+def _check_utf8(text: str) -> None:
+    """Raise an error for text with bytes that are not; Python keeps them as surrogates."""
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise Error(f"expected UTF-8, got {ascii(text)}")
+
+
 def _number(flag: Flag, value: str) -> int:
-    if not value.isdecimal():
-        raise Error(f"flag '{flag.spelling}': expected a number, got '{value}'")
+    # MLIR keeps it in 64 bits, with a sign.
+    if not (value.isascii() and value.isdecimal() and len(value) < 20 and int(value) < 1 << 63):
+        raise Error(f"flag '{flag.spelling}': expected a number below 2**63, got '{value}'")
     return int(value)

@@ -17,8 +17,10 @@ from sdy.ir.context import make_context
 from sdy.ir.diagnostics import Diagnostic, DiagnosticError, Source, collect_warnings, render
 from sdy.ir.load import check_nesting, decode, is_bytecode, parse_bytes, parse_text, read_bytes
 from sdy.passes.pass_manager import Instrument, PassManager
+from sdy.passes.pass_pipeline import PassPipeline
 from sdy.passes.pipeline import Pipeline, parse_pipeline, pass_steps
-from sdy.passes.registry import UnknownPassError
+from sdy.passes.registry import UnknownPassError, get_pass, pass_names
+from sdy.passes.upstream import check_exists
 from sdy.tools.child_process import limited_cpu_time
 
 if TYPE_CHECKING:
@@ -94,6 +96,7 @@ class Session:
                 verify_each=options.verify_each,
                 instruments=self._instruments,
             )
+            self._check_printed_passes()
         except Error as error:
             _say(f"sdy-opt: error: {self._explain(error)}")
             return 1
@@ -114,11 +117,20 @@ class Session:
         passes = self._options.passes
         return Pipeline(tuple(step for name, text in passes for step in pass_steps(name, text)))
 
+    def _check_printed_passes(self) -> None:
+        """Raise an error where the module is to be printed at a pass that does not exist."""
+        names = dict.fromkeys((*self._options.print_ir_before, *self._options.print_ir_after))
+        for name in names:
+            if name not in pass_names():
+                check_exists(name, self._context)
+            elif issubclass(get_pass(name), PassPipeline):
+                raise Error(f"'{name}' is a pipeline: print the module at passes of it")
+
     def _explain(self, error: Error) -> str:
         """Return the text of an error in the pipeline: an unknown pass may be a flag misspelt."""
         if not isinstance(error, UnknownPassError) or self._options.pass_pipeline is not None:
             return str(error)
-        from sdy.passes.suggestion import did_you_mean
+        from sdy.dialect.suggestion import did_you_mean
         from sdy.tools.flags import FLAGS
 
         hint = did_you_mean(f"--{error.name}", [flag.spelling for flag in FLAGS])
@@ -143,7 +155,7 @@ class Session:
         return [self._part(text, name) for text in split_input(decode(data, name), marker)]
 
     def _whole(self, data: bytes, name: str) -> _Input:
-        is_file = self._options.input != "-"
+        is_file = self._options.input != "-" and _is_utf8(name)
 
         def parse() -> ir.Module:
             return parse_bytes(data, name, self._context, is_file=is_file, max_nesting=_MAX_NESTING)
@@ -183,13 +195,18 @@ class Session:
     def _is_as_expected(self, messages: list[Diagnostic], source: Source) -> bool:
         from sdy.tools.expected_diagnostics import compare, read_expectations
 
-        faults = list(
-            compare(
-                read_expectations(source.text or ""),
-                (each for message in messages for each in message.flatten()),
-                allow_others=self._options.verify_diagnostics == "only-expected",
+        try:
+            expectations = read_expectations(source.text or "")
+        except DiagnosticError as error:
+            faults = list(error.diagnostics)
+        else:
+            faults = list(
+                compare(
+                    expectations,
+                    (each for message in messages for each in message.flatten()),
+                    allow_others=self._options.verify_diagnostics == "only-expected",
+                )
             )
-        )
         for fault in faults:
             _say(render(fault, source))
         return not faults
@@ -197,6 +214,10 @@ class Session:
     def _transform(self, part: _Input) -> bytes:
         with self._phase("Parser"), part.guard():
             module = part.parse()
+        if self._options.mark:
+            from sdy.tools.mark_flag import apply_marks
+
+            apply_marks(self._options.mark, module)
         if self._pipeline.steps:
             self._run_passes(module)
         with self._phase("Output"):
@@ -245,10 +266,25 @@ class Session:
             raise Error("sdy-opt: error: bytecode of several inputs cannot be in one file")
         separated = b"\n// -----\n".join(outputs)
         if self._output == "-":
-            sys.stdout.buffer.write(separated)
-            sys.stdout.buffer.flush()
+            _write_to_standard_output(separated)
         else:
             _write_file(self._output, [separated])
+
+
+def _write_to_standard_output(data: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = f"cannot write to standard output: {error.strerror}"
+        raise Error(f"sdy-opt: error: {reason}") from None
+
+
+def _is_utf8(text: str) -> bool:
+    """Return whether MLIR can be given a text; a file may have a name of other bytes."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _write_file(path: str, parts: list[bytes]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sdy.dialect.errors import Error
 from sdy.tools.child_process import run_in_child
 from sdy.tools.flags import parse_arguments
+from sdy.tools.standard_streams import discard_output, replace_closed_streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,17 +28,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     The work is done in a child process, because input can make MLIR crash. Files are written
     under other names first and get theirs when all went well.
     """
+    closed = replace_closed_streams()
     try:
         options = parse_arguments(list(sys.argv[1:] if argv is None else argv))
+        _check_streams(options, closed)
         if options.asks_about_command:
-            print(_answer(options), end="", flush=True)
-            return 0
+            return _print(_answer(options))
         _check_destination(options.o)
         _check_destination(options.pass_pipeline_crash_reproducer or "-")
     except Error as error:
         return _fail(str(error))
-    except BrokenPipeError:
-        return 1
     try:
         return _run(options)
     except KeyboardInterrupt:
@@ -51,6 +51,24 @@ def _answer(options: Options) -> str:
     if options.help:
         return help_text()
     return version_text() if options.version else pass_list()
+
+
+def _print(text: str) -> int:
+    try:
+        print(text, end="", flush=True)
+    except OSError as error:
+        discard_output()
+        if isinstance(error, BrokenPipeError):
+            return 1
+        return _fail(f"cannot write to standard output: {error.strerror}")
+    return 0
+
+
+def _check_streams(options: Options, closed: frozenset[str]) -> None:
+    if "stdout" in closed and (options.asks_about_command or options.o == "-"):
+        raise Error("cannot write to standard output: it is closed")
+    if "stdin" in closed and not options.asks_about_command and options.input == "-":
+        raise Error("cannot read standard input: it is closed")
 
 
 def _check_destination(path: str) -> None:
@@ -78,6 +96,11 @@ def _run(options: Options) -> int:
             return Session(options, output, interim_reproducer).run()
         except BrokenPipeError:
             return 1
+        except MemoryError:
+            return _fail("not enough memory")
+        except ImportError as error:
+            # The last line: NumPy has a page of advice before it.
+            return _fail(f"cannot load a library: {str(error).strip().splitlines()[-1]}")
         except Exception as error:
             return _fail(f"internal error: {type(error).__name__}: {error}")
 

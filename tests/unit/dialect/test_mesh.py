@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pickle
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 
-from sdy.dialect.errors import VerifyError
+from sdy.dialect.errors import Error, VerifyError
 from sdy.dialect.mesh import Mesh, MeshAxis
 from sdy.dialect.sharding import TensorSharding
 
@@ -77,6 +78,12 @@ def test_equality() -> None:
             "total product of axis sizes must match total number of device ids, got: 4 != 6",
         ),
         (Mesh({"a": 2}, [1, 1]), "sorted device ids must be iota(product(axes)), got: 1, 1"),
+        (Mesh({"a": 2**63}), "axis size must be at most 2^63-1, got: 9223372036854775808"),
+        (Mesh({}, [2**63]), "device id must be at most 2^63-1, got: 9223372036854775808"),
+        (
+            Mesh({"\ud800": 2}),
+            r"name has half of a surrogate, which is no character: '\ud800'",
+        ),
         (Mesh({"a": 2}, [2, 1]), "sorted device ids must be iota(product(axes)), got: 1, 2"),
     ],
 )
@@ -101,3 +108,36 @@ def test_a_mesh_of_100_000_devices_is_cheap() -> None:
     sharding = TensorSharding.fully_open(mesh, 2)
     assert len({hash(sharding) for _ in range(1000)}) == 1
     assert time.perf_counter() - start < 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((None,), "axes: expected the size of each axis by name, or MeshAxis values, got NoneType"),
+        (([("x", 2)],), "axes: expected .*, got tuple"),
+        (({1: 2},), "axis name: expected a str, got int"),
+        (({"x": 2.0},), 'size of axis "x": expected an integer, got float'),
+        (({"x": 2}, ["0", "1"]), "device_ids: expected integers, 'str' object cannot be"),
+        (({"x": 2}, 3), "device_ids: expected integers, got int"),
+        (({"x": 2}, None, 3), "name: expected a str or None, got int"),
+    ],
+)
+def test_arguments_of_other_types(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(TypeError, match=message) as caught:
+        Mesh(*arguments)
+    assert isinstance(caught.value, Error)
+
+
+def test_sizes_of_numpy_are_sizes() -> None:
+    assert Mesh({"x": np.int64(2)}) == Mesh({"x": 2})
+
+
+def test_devices_are_listed_where_an_array_can_hold_them() -> None:
+    with pytest.raises(VerifyError, match="1099511627776 devices is too large to list them"):
+        Mesh({"x": 2**40}).devices()
+    wide = Mesh({f"a{i}": 1 for i in range(70)})
+    assert wide.flat_devices().tolist() == [0]
+    with pytest.raises(VerifyError, match="70 axes is no array: the limit is 64 dimensions"):
+        wide.devices()
+    with pytest.raises(VerifyError, match="axis size must be at least 1, got: 0"):
+        Mesh({"x": 0}).devices()

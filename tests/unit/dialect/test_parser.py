@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given
@@ -108,7 +108,7 @@ def test_where_a_mesh_is_found() -> None:
     for wrong in (MESH.renamed("other"), {"other": MESH}, {}):
         with pytest.raises(VerifyError, match=r"^unknown mesh: @mesh$"):
             parse_sharding(text, wrong)
-    with pytest.raises(VerifyError, match=r'^unknown mesh: @"a b"$'):
+    with pytest.raises(VerifyError, match=r'^no mesh is bound to the name @"a b": '):
         _ = parse_sharding('sharding<@"a b", []>').bound_mesh
 
 
@@ -119,6 +119,8 @@ def test_lists_of_shardings() -> None:
     for other in (str(per_value), to_mlir(per_value), f"sdy.sharding = {to_mlir(per_value)}"):
         assert parse_sharding_per_value(other, MESH) == per_value
     assert parse_sharding_per_value("<[]>").shardings == ()
+    with pytest.raises(VerifyError, match=r'^1 - unknown axis name: "q"$'):
+        parse_sharding_per_value('<[<@mesh, [{"x"}]>, <@mesh, [{"q"}]>]>', MESH)
 
 
 def test_manual_axes() -> None:
@@ -275,3 +277,16 @@ def test_bytes_that_are_not_utf_8_are_names_like_any_other() -> None:
     mesh = parse_mesh(b'<["\xff"=2]>')
     assert mesh == parse_mesh('<["\\FF"=2]>')
     assert str(mesh) == '<["\\FF"=2]>'
+
+
+def test_arguments_of_other_types() -> None:
+    nothing: Any = None
+    for parse in (parse_mesh, parse_sharding, parse_sharding_per_value, parse_rule):
+        with pytest.raises(TypeError, match="text: expected a str or bytes, got NoneType"):
+            parse(nothing)
+    meshes: tuple[Any, ...] = (3, "mesh", [MESH], {"mesh": 3})
+    for mesh in meshes:
+        with pytest.raises(TypeError, match="mesh: expected a Mesh or a mapping of names to"):
+            parse_sharding("<@mesh, []>", mesh)
+    with pytest.raises(TypeError, match=r"value: expected a mesh, sharding, .*, got str"):
+        to_mlir(meshes[1])

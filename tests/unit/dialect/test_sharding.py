@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sdy.dialect.axes import AxisRef
-from sdy.dialect.errors import VerifyError
+from sdy.dialect.errors import Error, VerifyError
 from sdy.dialect.mesh import Mesh
 from sdy.dialect.parser import parse_mesh, parse_sharding
-from sdy.dialect.sharding import TensorSharding
+from sdy.dialect.sharding import DimensionSharding, TensorSharding
 from tests.unit.dialect.strategies import shardings
 
 MESH = Mesh({"x": 2, "y": 4}, name="m")
@@ -160,7 +161,9 @@ def test_opening_and_closing() -> None:
 def test_asking_for_a_mesh_that_is_only_a_name() -> None:
     sharding = parse_sharding('<@nowhere, [{"x"}]>')
     for ask in (sharding.canonical, sharding.verify, lambda: sharding.local_shape((4,))):
-        with pytest.raises(VerifyError, match=r"^unknown mesh: @nowhere$"):
+        with pytest.raises(
+            VerifyError, match=r"^no mesh is bound to the name @nowhere: .*bind\(mesh\)"
+        ):
             ask()
     assert sharding.bind(MESH).local_shape((4,)) == (2,)
 
@@ -170,3 +173,92 @@ def test_100_000_devices() -> None:
     sharding = parsed('[{"y":(1)500}, {"x"}]', mesh)
     assert sharding.local_shape((1000, 1000)) == (2, 10)
     assert sharding.is_equivalent(sharding.canonical(), (1000, 1000))
+
+
+@pytest.mark.parametrize(
+    ("mesh", "message"),
+    [
+        (Mesh({"x": 0}, name="m"), "axis size must be at least 1, got: 0"),
+        (Mesh({"x": -2}, name="m"), "axis size must be at least 1, got: -2"),
+        (Mesh({"x": 2}, [0, 0], name="m"), "sorted device ids must be iota"),
+        (Mesh({"x": 2}, [5], name="m"), "must match total number of device ids"),
+    ],
+)
+def test_an_invalid_mesh_is_refused_wherever_it_is_used(mesh: Mesh, message: str) -> None:
+    unbound = parse_sharding('<@m, [{"x"}]>')
+    bound = unbound.bind(mesh)
+    for use in (
+        lambda: parse_sharding('<@m, [{"x"}]>', mesh),
+        lambda: unbound.verify(mesh, (4,)),
+        bound.canonical,
+        lambda: bound.local_shape((4,)),
+        lambda: bound.device_slices((4,)),
+        lambda: bound.is_equivalent(bound, (4,)),
+    ):
+        with pytest.raises(VerifyError, match=message):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((-4, 8), "dimension size must be between 0 and 2.63-1, got: -4"),
+        ((2**63, 8), "dimension size must be between 0 and 2.63-1"),
+        ((3.0, 4), r"shape: expected the size of each dimension, got \(3.0, 4\)"),
+        (4, "shape: expected the size of each dimension, got 4"),
+        (None, "shape: expected the size of each dimension, got None"),
+    ],
+)
+def test_what_is_no_shape(shape: Any, message: str) -> None:
+    sharding = parsed('[{"x"}, {"y"}]')
+    for use in (sharding.local_shape, sharding.device_slices):
+        with pytest.raises(Error, match=message):
+            use(shape)
+    if shape is not None:
+        with pytest.raises(Error, match=message):
+            sharding.verify(MESH, shape)
+
+
+def test_meshes_with_more_axes_than_an_array_can_have() -> None:
+    wide = Mesh({f"a{i}": 1 for i in range(70)} | {"x": 2}, name="wide")
+    sharding = parsed('[{"a3", "x"}]', wide)
+    assert sharding.device_slices((4,)) == {0: (slice(0, 2),), 1: (slice(2, 4),)}
+    assert sharding.is_equivalent(parsed('[{"x"}]', wide), (4,))
+
+
+def test_meshes_with_more_devices_than_can_be_listed() -> None:
+    sharding = parsed('[{"x"}]', Mesh({"x": 2**40}, name="large"))
+    assert sharding.local_shape((2**41,)) == (2,)
+    with pytest.raises(VerifyError, match="too large to list"):
+        sharding.device_slices((4,))
+
+
+def test_parts_of_other_types() -> None:
+    sharding: Any = TensorSharding
+    axis: Any = AxisRef
+    dimension: Any = DimensionSharding
+    for made, message in (
+        (sharding(MESH, ("x",)), "dimensions: expected DimensionSharding values, got str"),
+        (sharding(MESH, (dimension(("x",)),)), "axes: expected AxisRef values, got str"),
+        (sharding(MESH, (DimensionSharding((axis(3),)),)), "axis name: expected a str, got int"),
+        (
+            sharding(MESH, (DimensionSharding((axis("x", (1, 2)),)),)),
+            "sub-axis: expected a SubAxis or None, got tuple",
+        ),
+    ):
+        with pytest.raises(TypeError, match=message):
+            made.verify()
+    nothing: Any = None
+    with pytest.raises(TypeError, match="expected a name, got NoneType"):
+        str(axis(nothing))
+    with pytest.raises(TypeError, match="other: expected a TensorSharding, got NoneType"):
+        parsed('[{"x"}]').is_equivalent(nothing, (4,))
+    with pytest.raises(TypeError, match="mesh: expected a Mesh, got NoneType"):
+        parsed('[{"x"}]').bind(nothing)
+
+
+def test_a_sub_axis_that_is_none() -> None:
+    for axis in (AxisRef.sub("x", 1, 0), AxisRef.sub("x", 1, 3)):
+        sharding = TensorSharding(MESH, (DimensionSharding((axis,)),))
+        with pytest.raises(VerifyError):
+            sharding.device_slices((4,))

@@ -77,8 +77,8 @@ def test_the_file_that_a_location_names_first(
 def test_errors_and_warnings_of_passes_are_at_their_op() -> None:
     module = load("func.func @f() {\n  return\n}")
     op = module.body.operations[0].operation.regions[0].blocks[0].operations[0]
-    assert str(op_error(op, "cannot")) == "-:2:3: error: cannot"
-    with pytest.warns(ShardingWarning, match="-:2:3: warning: beware"):
+    assert str(op_error(op, "cannot")) == "<text>:2:3: error: cannot"
+    with pytest.warns(ShardingWarning, match="<text>:2:3: warning: beware"):
         warn(op, "beware")
     collected: list[Diagnostic] = []
     with collect_warnings(collected.append):
@@ -94,8 +94,8 @@ def test_what_mlir_says_is_raised_without_the_op_that_it_prints() -> None:
     with pytest.raises(DiagnosticError) as caught:
         verify(module)
     assert str(caught.value) == (
-        "-:2:1: error: redefinition of symbol named 'f'\n"
-        "-:1:1: note: see existing symbol definition here"
+        "<text>:2:1: error: redefinition of symbol named 'f'\n"
+        "<text>:1:1: note: see existing symbol definition here"
     )
 
 

@@ -52,6 +52,16 @@ def test_bytecode(tmp_path: Path) -> None:
     path = tmp_path / "in.mlirbc"
     path.write_bytes(data)
     assert str(load(data)) == str(load(path)) == str(load(TEXT))
+    assert str(load(bytearray(data))) == str(load(memoryview(data))) == str(load(TEXT))
+
+
+def test_a_word_that_may_be_meant_as_a_path() -> None:
+    for path in ("mlp", "models/mlp.ml"):
+        with pytest.raises(Error, match=f"no such file: '{path}'; taken for MLIR text"):
+            load(path)
+    with pytest.raises(Error) as caught:
+        load("func.func @f() -> f32 {}")
+    assert "no such file" not in str(caught.value)
 
 
 def test_portable_artifact() -> None:
@@ -82,8 +92,12 @@ def test_what_jax_lowers_comes_into_a_context_of_ours_with_its_locations() -> No
         (b"ML\xefR\x01", "<bytes>: error: "),
         ("", "<text>:1:1: error: expected a module, found no text"),
         ("no/such/file.mlir", "no/such/file.mlir: error: cannot read: No such file or directory"),
+        ("module {\n\ud800}", "<text>:2:1: error: not a character: half of a surrogate"),
         ("{" * 3000, "<text>:1:1001: error: nested more than 1000 deep"),
-        (42, "expected MLIR text, a path, bytes, a jax.stages.Lowered or an ir.Module, got int"),
+        (
+            42,
+            "program: expected MLIR text, a path, bytes, a jax.stages.Lowered or an ir.Mod",
+        ),
     ],
 )
 def test_what_is_no_program(program: str | bytes, message: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -124,6 +124,21 @@ def test_a_new_mesh_is_added(module: ir.Module) -> None:
             TensorSharding(Mesh({"x": 8}, name="mesh"), (DimensionSharding(),) * 2),
             "the module has another mesh of that name",
         ),
+        (
+            "%0",
+            TensorSharding(Mesh({"x": 8}, name="other"), (DimensionSharding(),) * 2),
+            "mesh @other cannot be added: the module has an op 'func.func' of that name",
+        ),
+        (
+            "%0",
+            TensorSharding(Mesh({"x": 0}, name="new"), (DimensionSharding(),) * 2),
+            "axis size must be at least 1, got: 0",
+        ),
+        (
+            "%0",
+            TensorSharding(Mesh({"\udcff": 2}, name="new"), (DimensionSharding(),) * 2),
+            "the mesh has a name that is not UTF-8",
+        ),
     ],
 )
 def test_what_does_not_fit_leaves_the_module_as_it_was(
@@ -160,7 +175,9 @@ def test_find_value(module: ir.Module) -> None:
     assert isinstance(find_value(module, "@main result 1"), FunctionResult)
     assert str(find_value(module, "%arg0", "other").type) == "tensor<f32>"
     for name, function, message in (
-        ("%7", "main", "no value '%7' in function @main"),
+        ("%x", "main", "no value '%x' in function @main; in the module's text its values are %ar"),
+        ("arg0", "main", r"no value 'arg0' in function @main; did you mean '%arg0'\?"),
+        ("%1", "main", "no value '%1' in function @main; the op has 2 results, '%1#0' to '%1#1'"),
         ("%0", "none", "no function @none; the module's functions are: @main, @other"),
         ("@main result 2", "main", "function @main has 2 results, no result 2"),
     ):
@@ -208,3 +225,86 @@ func.func @main(%arg0: tensor<16x?xf32>) -> tensor<16x?xf32> {
     # The body sees the free axes alone, and its types are local along the manual ones already.
     assert str(by_name["%arg1"].sharding) == 'sharding<@mesh, [{"y"}, {}]>'
     assert by_name["%arg1"].local_type == "tensor<2x?xf32>"
+
+
+def test_values_of_one_name_are_told_apart() -> None:
+    module = load("""\
+func.func @main(%arg0: tensor<i32>, %arg1: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.case"(%arg0) ({
+    %1 = stablehlo.tanh %arg1 : tensor<8xf32>
+    stablehlo.return %1 : tensor<8xf32>
+  }, {
+    %1 = stablehlo.exponential %arg1 : tensor<8xf32>
+    stablehlo.return %1 : tensor<8xf32>
+  }) : (tensor<i32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}""")
+    with pytest.raises(Error) as caught:
+        find_value(module, "%1")
+    assert str(caught.value).splitlines() == [
+        "'%1' names 2 values in function @main; say which:",
+        "  occurrence=0 is of 'stablehlo.tanh' at -:3:10",
+        "  occurrence=1 is of 'stablehlo.exponential' at -:6:10",
+    ]
+    value: Any = find_value(module, "%1", occurrence=1)
+    assert value.owner.name == "stablehlo.exponential"
+    with pytest.raises(Error, match="'%1' names 2 values, there is no occurrence 2"):
+        find_value(module, "%1", occurrence=2)
+
+
+NESTED = """\
+sdy.mesh @mesh = <["x"=2]>
+module @inner {
+  sdy.mesh @mesh = <["y"=4]>
+  func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+    return
+  }
+}
+func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  return
+}
+"""
+
+
+def test_meshes_are_those_of_the_nearest_module() -> None:
+    module = load(NESTED)
+    assert [(value.function, value.local_type) for value in shardings(module)] == [
+        ("inner::@main", "tensor<2xf32>"),
+        ("main", "tensor<4xf32>"),
+    ]
+    set_sharding(find_value(module, "%arg0", "inner::@main"), "<@mesh, [{?}]>")
+    assert [value.local_type for value in shardings(module)] == ["tensor<8xf32>", "tensor<4xf32>"]
+
+
+def test_a_value_in_no_module(module: ir.Module) -> None:
+    value: Any = find_value(module, "%0")
+    with pytest.raises(Error, match=r"op 'stablehlo\.add' is not in a module"):
+        set_sharding(value.owner.clone(), BY_X)
+
+
+def test_arguments_of_other_types(module: ir.Module) -> None:
+    of_any_type: Any = set_sharding
+    value = find_value(module, "%0")
+    for wrong in (None, "%0", module):
+        with pytest.raises(TypeError, match="value: expected a value, such as"):
+            of_any_type(wrong, BY_X)
+    with pytest.raises(TypeError, match="sharding: expected a TensorSharding or a str, got int"):
+        of_any_type(value, 3)
+    ask: Any
+    for ask in (shardings, lambda module: find_value(module, "%0")):
+        for wrong in (PROGRAM, module.operation):
+            with pytest.raises(TypeError, match=r"module: expected an ir\.Module.*, got"):
+                ask(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (r'sdy.mesh @"\FF" = <["x"=2]>', r":1:1: error: the name of 'sdy\.mesh' is not UTF-8: "),
+        (r'sdy.mesh @m = <["\FF"=2]>', r"error: the name of an axis is not UTF-8: "),
+        (r'func.func @"\FF"() { return }', r"the name of 'func\.func' is not UTF-8"),
+    ],
+)
+def test_names_that_are_not_utf_8(text: str, message: str) -> None:
+    with pytest.raises(Error, match=message):
+        shardings(load(text))

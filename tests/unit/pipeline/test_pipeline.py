@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from jaxlib.mlir import ir
@@ -13,6 +13,8 @@ from sdy.ir.diagnostics import op_error
 from sdy.ir.load import load
 from sdy.passes import registry
 from sdy.passes.base import Pass, option
+from sdy.passes.gspmd.from_gspmd import from_gspmd
+from sdy.passes.gspmd.to_gspmd import to_gspmd
 from sdy.passes.pass_bug import PassBugError
 from sdy.passes.pass_manager import Instrument, PassManager
 from sdy.passes.pass_pipeline import PassPipeline
@@ -225,10 +227,10 @@ def test_passes_of_mlir_run() -> None:
 @pytest.mark.parametrize(
     ("then", "message"),
     [
-        ("refuse", "-:5:10: error: cannot multiply"),
+        ("refuse", "<text>:5:10: error: cannot multiply"),
         (
             "fail",
-            "bug in pass 'sdy-meddle' at op 'stablehlo.multiply' (-:5:10): KeyError: 'lost' "
+            "<text>:5:10: error: bug in pass 'sdy-meddle' at op 'stablehlo.multiply': KeyError: 'lost' "
             "(test_pipeline.py:",
         ),
         ("invalid", "note: the pipeline has left a module that is not valid"),
@@ -308,3 +310,16 @@ def test_an_option_that_shardy_does_not_have_is_printed_where_it_is_set() -> Non
     text = str(parse_pipeline("sdy-basic-propagate{follow-composites=true}"))
     assert "follow-composites=true" in text
     assert str(parse_pipeline(text)) == text
+
+
+def test_a_pipeline_runs_on_a_module() -> None:
+    run: Any = run_pipeline
+    for wrong in (None, "module {}", load("module {}").operation):
+        with pytest.raises(TypeError, match=r"module: expected an ir\.Module"):
+            run(wrong, "cse")
+    with pytest.raises(TypeError, match="text: expected a str, got NoneType"):
+        run(load("module {}"), None)
+    convert: Any
+    for convert in (to_gspmd, from_gspmd):
+        with pytest.raises(TypeError, match=r"module: expected an ir\.Module"):
+            convert("module {}")

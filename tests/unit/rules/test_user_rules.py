@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from jax.experimental.custom_partitioning import BATCHING, CompoundFactor, SdyShardingRule
@@ -160,7 +160,7 @@ def test_a_rule_that_does_not_fit_names_rule_and_op_at_the_op() -> None:
     with pytest.raises(sdy.DiagnosticError) as error:
         sdy.propagate(load())
     assert str(error.value) == (
-        "-:6:8: error: sharding rule 'i j, j -> i' does not fit custom call @matmul : "
+        "<text>:6:8: error: sharding rule 'i j, j -> i' does not fit custom call @matmul : "
         "(tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>: "
         "operand 1 has rank 1 in the rule, rank 2 in the op"
     )
@@ -267,3 +267,22 @@ def test_a_scope_undoes_what_is_registered_in_it_and_is_one_of_its_thread() -> N
     assert len(in_thread) == 1
     with pytest.raises(sdy.Error, match="registered are: none"):
         sdy.unregister_rule("inner")
+
+
+@pytest.mark.parametrize("name", [3, None, "", "two words", "line\n", "\ud800"])
+def test_what_is_no_name(name: Any) -> None:
+    with pytest.raises(sdy.Error, match="name: expected"):
+        sdy.register_rule(name, "i -> i")
+    with pytest.raises(sdy.Error, match="name: expected"):
+        sdy.register_rule(name)
+
+
+@pytest.mark.parametrize("reads", ["dimension", 3, (1,)])
+def test_what_a_function_reads_is_a_tuple_of_names(reads: Any) -> None:
+    with pytest.raises(TypeError, match="reads: expected a tuple of names of attributes"):
+        sdy.register_rule("mine", lambda _: None, reads=reads)
+
+
+def test_reads_is_for_functions() -> None:
+    with pytest.raises(sdy.Error, match="'reads' is for functions"):
+        sdy.register_rule("mine", "i -> i", reads=("dimension",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import time
+import resource
 from typing import TYPE_CHECKING
 
 from sdy.passes.registry import get_pass, pass_names
@@ -42,13 +42,15 @@ def test_a_small_program_goes_through_quickly(tmp_path: Path) -> None:
     source = tmp_path / "in.mlir"
     source.write_text(PROGRAM)
 
-    def seconds() -> float:
-        started = time.perf_counter()
+    def cpu_seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert sdy_opt(source).returncode == 0
-        return time.perf_counter() - started
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
 
-    # 0.18 s on an idle machine; the best of several, because tests share theirs.
-    assert min(seconds() for _ in range(8)) < 0.3
+    # 0.2 s; importing jax alone takes longer than the limit. CPU time, and the best of several,
+    # because others compute on the machine at the same time.
+    assert min(cpu_seconds() for _ in range(8)) < 0.4
 
 
 def test_reproducer_of_a_failing_pass_reproduces_it(tmp_path: Path) -> None:
