@@ -1,5 +1,6 @@
 # make demo   lowers, propagates, compiles and runs a train step on eight virtual devices
 # make test   checks style, types and layers, then runs all tests
+# make test-targets  installs the extras tpu and cuda12 and compiles for TPUs and GPUs
 # make bench  times propagation against the compiled Shardy inside jaxlib
 
 PYTHON ?= python3
@@ -8,13 +9,16 @@ RUN := $(VENV)/bin/python
 
 # make bench-scaling  draws how time and memory grow, for docs/performance.md
 
-.PHONY: demo test bench bench-scaling lint format clean
+.PHONY: demo test test-targets bench bench-scaling lint format clean
 
 demo: $(VENV)/.sdy
 	TF_CPP_MIN_LOG_LEVEL=2 $(RUN) -m sdy.tools.demo
 
 test: lint
 	$(RUN) -m pytest -n auto
+
+test-targets: $(VENV)/.targets
+	$(RUN) -m pytest -n auto tests/targets
 
 bench: $(VENV)/.dev
 	$(RUN) -m tests.benchmarks.propagation
@@ -46,3 +50,7 @@ $(VENV)/.dev: pyproject.toml
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --editable '.[test,dev]'
 	touch $@ $(VENV)/.sdy
+
+$(VENV)/.targets: $(VENV)/.dev
+	$(RUN) -m pip install --quiet --editable '.[test,tpu,cuda12]'
+	touch $@

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
-from sdy.dialect.errors import Error
+from sdy.dialect.errors import ArgumentTypeError, Error
 from sdy.dialect.hlo_sharding import HloSharding, HloShardingKind
 
 if TYPE_CHECKING:
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 
     from sdy.compile.signature import ShardedType
 
-__all__ = ["assemble", "named_sharding", "place"]
+__all__ = ["assemble", "jax_sharding", "named_sharding", "place"]
 
 _EACH = "device"
+_KINDS = (np.bool_, np.integer, np.floating, np.complexfloating)
 
 
 def place(
@@ -33,18 +35,14 @@ def place(
       dimension: jaxlib takes arguments as arrays, but looks only at their parts.
 
     Raises:
-      Error: if the array has another shape or element type; `what` names it.
+      Error: if the array has another shape or element type; `what` names it. Python's numbers,
+        and lists of them, have the type that is wanted if that can hold them.
 
     """
-    shape, dtype = np.shape(array), np.dtype(getattr(array, "dtype", wanted.dtype))
-    if shape != wanted.shape or dtype != wanted.dtype:
-        raise Error(
-            f"{what} is {dtype}[{','.join(map(str, shape))}], expected "
-            f"{wanted.dtype}[{','.join(map(str, wanted.shape))}]"
-        )
+    array = _checked(array, wanted, what)
     parts = _parts_in_place(array, wanted, devices)
     if parts is None:
-        whole = np.asarray(array, dtype=wanted.dtype)
+        whole = np.asarray(array)
         slices = wanted.sharding.device_slices(wanted.shape, len(devices))
         local = [
             _padded(whole[slices[i]], wanted.local_shape)
@@ -55,6 +53,57 @@ def place(
         with jax.enable_x64(True):
             parts = jax.device_put(local, list(devices))
     return _stack(parts, wanted.local_shape, devices)
+
+
+def _checked(array: ArrayLike, wanted: ShardedType, what: str) -> jax.Array | np.ndarray:
+    """Return what was passed as an array of the wanted shape and element type."""
+    is_typed = hasattr(array, "dtype")
+    given = array if isinstance(array, jax.Array) else _as_numpy(array, wanted, what)
+    if given.shape == wanted.shape and given.dtype == wanted.dtype:
+        return given
+    if given.shape != wanted.shape or is_typed or _kind(given.dtype) > _kind(wanted.dtype):
+        raise Error(f"{what} is {_type_text(given)}, expected {_type_text(wanted)}")
+    converted = np.asarray(given, dtype=wanted.dtype)
+    if jnp.issubdtype(wanted.dtype, np.integer) and not np.array_equal(converted, given):
+        raise _out_of_range(wanted, what)
+    return converted
+
+
+def _out_of_range(wanted: ShardedType, what: str) -> Error:
+    return Error(f"{what} has integers that are out of range, expected {_type_text(wanted)}")
+
+
+def _as_numpy(array: ArrayLike, wanted: ShardedType, what: str) -> np.ndarray:
+    expected = f"expected an array {_type_text(wanted)}"
+    try:
+        if jnp.issubdtype(wanted.dtype, np.integer) and _are_integers(array):
+            # Where some are large, numpy by itself takes all of them for floating-point.
+            return np.asarray(array, dtype=wanted.dtype)
+        given = np.asarray(array)
+    except OverflowError:
+        raise _out_of_range(wanted, what) from None
+    except (ValueError, TypeError) as error:
+        raise ArgumentTypeError(f"{what} cannot be read as an array: {error}; {expected}") from None
+    if _kind(given.dtype) < len(_KINDS):
+        return given
+    elements = f" of {type(given.flat[0]).__name__}" if given.ndim and given.size else ""
+    raise ArgumentTypeError(f"{what} is {type(array).__name__}{elements}; {expected}")
+
+
+def _are_integers(array: ArrayLike) -> bool:
+    if hasattr(array, "dtype"):
+        return False
+    return all(type(each) is int for each in np.asarray(array, dtype=object).flat)
+
+
+def _kind(dtype: np.dtype[np.generic]) -> int:
+    """Return the first of the kinds of numbers, each of which has those before it, or how many."""
+    kinds = (kind for kind, numbers in enumerate(_KINDS) if jnp.issubdtype(dtype, numbers))
+    return next(kinds, len(_KINDS))
+
+
+def _type_text(array: jax.Array | np.ndarray | ShardedType) -> str:
+    return f"{array.dtype}[{','.join(map(str, array.shape))}]"
 
 
 def _padded(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -71,7 +120,8 @@ def _parts_in_place(
         return None
     if array.sharding.device_set != set(devices):
         return None
-    if not named_sharding(wanted.sharding, devices).is_equivalent_to(array.sharding, array.ndim):
+    there = jax_sharding(wanted, devices).devices_indices_map(array.shape)
+    if array.sharding.devices_indices_map(array.shape) != there:
         return None
     by_device = {shard.device: shard.data for shard in array.addressable_shards}
     return [by_device[device] for device in devices]
@@ -84,6 +134,16 @@ def _stack(
     shape = (local_shape[0] * len(devices), *local_shape[1:]) if local_shape else ()
     sharding = NamedSharding(Mesh(np.asarray(devices), (_EACH,)), spec)
     return jax.make_array_from_single_device_arrays(shape, sharding, list(parts))
+
+
+def jax_sharding(
+    held: ShardedType, devices: Sequence[jax.Device]
+) -> NamedSharding | SingleDeviceSharding:
+    """Return JAX's sharding for arrays of a type, on the program's own mesh where it has one."""
+    if held.named is None:
+        return named_sharding(held.sharding, devices)
+    named: NamedSharding = held.named.to_named_sharding(devices)
+    return named
 
 
 def named_sharding(
@@ -118,7 +178,7 @@ def assemble(
     The parts stay where they are. Where a dimension is not divisible, which JAX's arrays
     cannot express, the array is put whole on every device.
     """
-    sharding = named_sharding(held.sharding, devices)
+    sharding = jax_sharding(held, devices)
     if held.sharding.kind is HloShardingKind.MAXIMAL:
         parts = [parts[held.sharding.device or 0]]
     if held.is_divisible:

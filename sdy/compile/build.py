@@ -10,42 +10,62 @@ from jaxlib import xla_client
 from jaxlib.mlir import ir
 
 from sdy.compile.executable import Executable
-from sdy.compile.signature import read_signature
+from sdy.compile.plugin_module import copies_to_constraints
+from sdy.compile.signature import named_results, read_signature
 from sdy.compile.targets import backend_for
+from sdy.compile.trees import read_trees
 from sdy.dialect.errors import Error
 from sdy.ir.diagnostics import op_error
 from sdy.ir.indexed_module import IndexedModule
-from sdy.ir.load import Lowered, load
+from sdy.ir.load import load
 from sdy.passes.gspmd.hlo_shardings import HLO_SHARDING
 from sdy.passes.gspmd.to_gspmd import to_gspmd
 from sdy.passes.pipeline import run_pipeline
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
-__all__ = ["build"]
+    import jax
+
+    from sdy.compile.backend import Backend, Compiled
+    from sdy.ir.load import Lowered
+
+__all__ = ["build", "xla_options"]
 
 
 def build(
-    program: str | bytes | os.PathLike[str] | Lowered | ir.Module, target: str, *, complete: bool
+    program: str | bytes | os.PathLike[str] | Lowered | ir.Module,
+    target: str | Sequence[jax.Device],
+    *,
+    propagate: bool | None = None,
+    complete: bool,
 ) -> Executable:
     """Return the executable of a program; see `sdy.compile.compiler.compile`."""
     backend = backend_for(target)
     module = _copy(load(program))
-    if isinstance(program, Lowered):
+    if propagate is None:
+        propagate = not isinstance(program, ir.Module)
+    if propagate:
         run_pipeline(module, "sdy-propagation-pipeline")
+    named = named_results(module, len(backend.devices))
     to_gspmd(module, complete=complete)
     _refuse_unreduced(module)
-    signature = read_signature(module, len(backend.devices))
+    if backend.client.platform != "cpu":
+        copies_to_constraints(module)
+    signature = read_signature(module, len(backend.devices), named)
+    trees = read_trees(program, len(signature.arguments))
+    return Executable(signature, _compile(module, backend), backend, trees)
+
+
+def _compile(module: ir.Module, backend: Backend) -> Compiled:
+    devices, options = xla_client.DeviceList(backend.devices), xla_options(backend.devices)
     try:
-        loaded = backend.client.compile_and_load(
-            _bytecode(module),
-            xla_client.DeviceList(backend.devices),
-            _options(len(backend.devices)),
-        )
+        if backend.is_here:
+            return backend.client.compile_and_load(_bytecode(module), devices, options)
+        return backend.client.compile(module, executable_devices=devices, compile_options=options)
     except RuntimeError as error:
         raise Error(f"XLA cannot compile the program: {error}") from error
-    return Executable(signature, loaded, backend)
 
 
 def _refuse_unreduced(module: ir.Module) -> None:
@@ -69,8 +89,9 @@ def _bytecode(module: ir.Module) -> bytes:
     return buffer.getvalue()
 
 
-def _options(num_devices: int) -> Any:
+def xla_options(devices: Sequence[jax.Device]) -> Any:
     """Return XLA's options: one partition a device, Shardy off, signature shardings fixed."""
+    num_devices = len(devices)
     options = xla_client.CompileOptions()
     options.num_replicas = 1
     options.num_partitions = num_devices
@@ -82,6 +103,6 @@ def _options(num_devices: int) -> Any:
     build.allow_spmd_sharding_propagation_to_parameters = [False]
     build.allow_spmd_sharding_propagation_to_output = [False]
     build.device_assignment = xla_client.DeviceAssignment.create(
-        np.arange(num_devices).reshape(1, num_devices)
+        np.asarray([[device.id for device in devices]])
     )
     return options

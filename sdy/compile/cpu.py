@@ -28,4 +28,4 @@ def cpu_backend(count: int) -> Backend:
         client = xla_client.make_cpu_client(num_devices=count)
     except RuntimeError as error:
         raise Error(f"cannot make {count} virtual CPU devices: {error}") from error
-    return Backend(tuple(client.devices()), client)
+    return Backend(tuple(client.devices()), client, f"cpu:{count}")

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
+from sdy.compile.analysis import Cost, Memory, read_cost, read_memory
 from sdy.compile.arrays import assemble, place
 from sdy.compile.collectives import Collective, read_collectives
 from sdy.dialect.errors import Error
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
     import jax
     from jax.typing import ArrayLike
 
-    from sdy.compile.backend import Backend, Loaded
+    from sdy.compile.backend import Backend, Compiled, Loaded
     from sdy.compile.signature import ShardedType, Signature
+    from sdy.compile.trees import Trees
     from sdy.dialect.hlo_sharding import HloSharding
 
 __all__ = ["Executable"]
@@ -22,9 +27,11 @@ __all__ = ["Executable"]
 
 @dataclass(frozen=True, slots=True)
 class Executable:
-    """A compiled program; call it with one array for each argument of its `main`.
+    """A compiled program. Made by `sdy.compile` and `sdy.load_executable`.
 
-    Made by `sdy.compile`.
+    Call it with one array for each argument of its `main`; where it was made of what JAX
+    lowered, with the arguments of the function. What was compiled ahead of time cannot be
+    called.
 
     Attributes:
       signature: what it takes and returns.
@@ -32,23 +39,40 @@ class Executable:
     """
 
     signature: Signature
-    _loaded: Loaded
+    _compiled: Compiled
     _backend: Backend
+    _trees: Trees | None = None
 
-    def __call__(self, *arrays: ArrayLike) -> tuple[jax.Array, ...]:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
 
         Args:
-          *arrays: whole arrays, of numpy or JAX; each device gets its part. An array that
-            already lies on the devices as it should is not copied.
+          *args: whole arrays, of numpy or JAX; each device gets its part. An array that
+            already lies on the devices as it should is not copied. Of a program that JAX
+            lowered: the function's own positional arguments.
+          **kwargs: the function's own keyword arguments.
 
         Returns:
-          One array for each result, with its parts on the devices.
+          A tuple with one array for each result, with its parts on the devices. Of a program
+          that JAX lowered: such arrays in the tree that the function returns.
 
         Raises:
-          Error: if the number of arrays, a shape or an element type is not the program's.
+          Error: if the number of arrays, their tree, a shape or an element type is not the
+            program's, or if the program was compiled ahead of time.
 
         """
+        if not self._backend.is_here:
+            raise Error(
+                f"the program was compiled ahead of time for '{self.target}': it can be saved "
+                "and looked at, not called"
+            )
+        if self._trees:
+            return self._trees.unflatten(self._run(self._trees.flatten(args, kwargs)))
+        if kwargs:
+            raise Error(f"the program's arguments have no names, got '{next(iter(kwargs))}'")
+        return self._run(args)
+
+    def _run(self, arrays: Sequence[ArrayLike]) -> tuple[jax.Array, ...]:
         expected = self.signature.arguments
         if len(arrays) != len(expected):
             raise Error(f"the program takes {len(expected)} arguments, got {len(arrays)}")
@@ -56,11 +80,17 @@ class Executable:
             place(array, wanted, self.devices, f"argument {i}")
             for i, (array, wanted) in enumerate(zip(arrays, expected, strict=True))
         ]
-        results = self._loaded.execute_sharded(placed).disassemble_into_single_device_arrays()
+        loaded = cast("Loaded", self._compiled)
+        results = loaded.execute_sharded(placed).disassemble_into_single_device_arrays()
         return tuple(
             assemble(parts, held, self.devices)
             for parts, held in zip(results, self.signature.results, strict=True)
         )
+
+    @property
+    def target(self) -> str:
+        """What the program was compiled for."""
+        return self._backend.target
 
     @property
     def devices(self) -> tuple[jax.Device, ...]:
@@ -84,11 +114,31 @@ class Executable:
 
     def hlo_text(self) -> str:
         """Return the program of one device, as XLA compiled it, in HLO text."""
-        return "\n".join(module.to_string() for module in self._loaded.hlo_modules())
+        return "\n".join(module.to_string() for module in self._compiled.hlo_modules())
 
     def collectives(self) -> tuple[Collective, ...]:
         """Return the instructions by which the devices exchange data."""
         return read_collectives(self.hlo_text())
+
+    def memory(self) -> Memory:
+        """Return how many bytes one device needs."""
+        return read_memory(self._compiled)
+
+    def cost(self) -> Cost:
+        """Return XLA's estimate of one device's work."""
+        return read_cost(self._compiled)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the program to a file for `sdy.load_executable`.
+
+        Raises:
+          Error: if the file cannot be written, or if the function's arguments or results hold
+            containers beside tuples, lists, dicts and None.
+
+        """
+        from sdy.compile.saved import save
+
+        save(path, self.signature, self._compiled, self._backend, self._trees)
 
 
 def _shardings(types: tuple[ShardedType, ...]) -> tuple[HloSharding, ...]:

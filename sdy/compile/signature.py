@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
@@ -11,12 +11,17 @@ from jaxlib.mlir import ir
 
 from sdy.dialect.errors import Error
 from sdy.dialect.hlo_sharding import HloSharding, HloShardingKind, SubgroupKind
+from sdy.dialect.sharding import TensorSharding
 from sdy.ir.diagnostics import op_error
+from sdy.ir.indexed_module import IndexedModule
+from sdy.ir.symbols import symbol_name
+from sdy.ir.value_sharding import function_result_sharding
+from sdy.ir.values import signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ShardedType", "Signature", "read_signature"]
+__all__ = ["ShardedType", "Signature", "named_results", "read_signature"]
 
 _DTYPES = {
     "i1": np.bool_,
@@ -41,12 +46,14 @@ class ShardedType:
       shape: of the whole tensor.
       dtype: of its elements.
       sharding: the layout.
+      named: the same layout by the names of a mesh; None where there is none.
 
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
     sharding: HloSharding
+    named: TensorSharding | None = None
 
     def __str__(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.shape))}] {self.sharding}"
@@ -73,8 +80,33 @@ class Signature:
     results: tuple[ShardedType, ...]
 
 
-def read_signature(module: ir.Module, num_devices: int) -> Signature:
+def named_results(module: ir.Module, num_devices: int) -> tuple[TensorSharding | None, ...]:
+    """Return the shardings of main's results, as they are before the export to GSPMD.
+
+    A result without one is replicated over the module's mesh, if it has one. None stands where
+    there is no mesh with axes over that many devices.
+    """
+    function, indexed = _main(module), IndexedModule(module)
+    meshes = [mesh for mesh in indexed.meshes.values() if mesh.axes and mesh.size == num_devices]
+    results = []
+    for index, value_type in enumerate(signature(function).results):
+        found = function_result_sharding(function, index, indexed.codec)
+        if found is None and meshes and isinstance(value_type, ir.RankedTensorType):
+            found = TensorSharding.fully_closed(meshes[0], ir.RankedTensorType(value_type).rank)
+        usable = found and found.bound_mesh.axes and found.bound_mesh.size == num_devices
+        results.append(found if usable else None)
+    return tuple(results)
+
+
+def read_signature(
+    module: ir.Module, num_devices: int, named: Sequence[TensorSharding | None] = ()
+) -> Signature:
     """Return the signature of the module's `main` function.
+
+    Args:
+      module: exported to GSPMD.
+      num_devices: over which tensors are laid out.
+      named: what `named_results` returned before the export.
 
     Raises:
       Error: if there is no such function, or if it takes or returns what cannot be laid out
@@ -82,16 +114,17 @@ def read_signature(module: ir.Module, num_devices: int) -> Signature:
 
     """
     function = _main(module)
-    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-    return Signature(
-        _read(function, "argument", "arg_attrs", kind.inputs, num_devices),
-        _read(function, "result", "res_attrs", kind.results, num_devices),
-    )
+    kind = signature(function)
+    arguments = _read(function, "argument", "arg_attrs", kind.inputs, num_devices)
+    results = _read(function, "result", "res_attrs", kind.results, num_devices)
+    if named:
+        results = tuple(replace(r, named=n) for r, n in zip(results, named, strict=True))
+    return Signature(arguments, results)
 
 
 def _main(module: ir.Module) -> ir.Operation:
     functions = [op.operation for op in module.body if op.operation.name == "func.func"]
-    named = [f for f in functions if ir.StringAttr(f.attributes["sym_name"]).value == "main"]
+    named = [f for f in functions if symbol_name(f) == "main"]
     if not named:
         raise Error("the program has no function 'main'")
     return named[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import numpy as np
@@ -22,7 +22,7 @@ from sdy.ir.load import load
 from tests.e2e.partitioned import Argument, lower
 
 if TYPE_CHECKING:
-    from sdy.compile.backend import Loaded
+    from sdy.compile.backend import Client, Loaded
 
 MATMUL = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -105,6 +105,9 @@ def test_the_program_stays_as_it_is() -> None:
 
 def test_xla_gets_shardings_of_its_own_and_no_shardy(monkeypatch: pytest.MonkeyPatch) -> None:
     class Spy:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real.client, name)
+
         def compile_and_load(self, module: bytes, devices: Any, options: Any) -> Loaded:
             chosen = options.executable_build_options
             assert chosen.use_spmd_partitioning
@@ -117,7 +120,7 @@ def test_xla_gets_shardings_of_its_own_and_no_shardy(monkeypatch: pytest.MonkeyP
             return real.client.compile_and_load(module, devices, options)
 
     real = backend_for("cpu:8")
-    spied = replace(real, client=Spy())
+    spied = replace(real, client=cast("Client", Spy()))
     monkeypatch.setattr(build, "backend_for", lambda _: spied)
     assert isinstance(compile_program(MATMUL), Executable)
 
@@ -202,6 +205,59 @@ def test_wrong_arguments_are_refused(
         matmul(arrays[0], arrays[0])
     with pytest.raises(Error, match=r"argument 0 is float64\[8,16\], expected float32"):
         matmul(arrays[0].astype(np.float64), arrays[1])
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "message"),
+    [
+        ("i32", [1.7, 1], r"argument 0 is float64\[2\], expected int32\[2\]"),
+        ("i8", [300, 1], r"integers that are out of range, expected int8\[2\]"),
+        ("ui8", [-1, 1], r"integers that are out of range, expected uint8\[2\]"),
+        ("i64", [1, 2**63], "argument 0 .*, expected int64"),
+        ("i1", [2, 1], r"argument 0 is int64\[2\], expected bool\[2\]"),
+        ("f32", [1j, 1], r"argument 0 is complex128\[2\], expected float32\[2\]"),
+        ("f32", [[1], [1, 2]], r"argument 0 cannot be read as an array: .*float32\[2\]"),
+        ("f32", ["a", "b"], r"argument 0 is list of str_?; expected an array float32\[2\]"),
+        ("f32", "a", "argument 0 is str; expected an array float32"),
+        ("f32", None, "argument 0 is NoneType; expected an array float32"),
+    ],
+)
+def test_numbers_that_the_element_type_cannot_hold(type_: str, value: Any, message: str) -> None:
+    program = compile_program(identity("[{}]", type_=f"tensor<2x{type_}>"), "cpu:8")
+    with pytest.raises(Error, match=message):
+        program(value)
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [("f32", [1, 2.5]), ("bf16", [1, True]), ("i8", [-128, 127]), ("ui64", [2**64 - 1, 0])],
+)
+def test_numbers_of_python_are_of_the_element_type(type_: str, value: list[Any]) -> None:
+    program = compile_program(identity("[{}]", type_=f"tensor<2x{type_}>"), "cpu:8")
+    [result] = program(value)
+    assert np.asarray(result).tolist() == value
+
+
+def test_all_but_modules_are_propagated_unless_told_otherwise() -> None:
+    text = MATMUL.replace('{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}', "")
+    text = text.replace('{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}', "{}")
+    whole, split = [(1, 1)], [(2, 1)]
+    for program, propagate, dims in (
+        (text, None, split),
+        (text, False, whole),
+        (load(text), None, whole),
+        (load(text), True, split),
+    ):
+        compiled = compile_program(program, "cpu:8", propagate=propagate)
+        assert [list(s.data_dims) or [1, 1] for s in compiled.result_shardings] == [
+            list(each) for each in dims
+        ]
+
+
+def test_a_target_is_text_or_devices() -> None:
+    nothing: Any = None
+    with pytest.raises(TypeError, match="target: expected a str such as 'cpu:8'"):
+        compile_program(MATMUL, nothing)
 
 
 def test_bytecode_is_a_program_too() -> None:
