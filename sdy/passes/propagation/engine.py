@@ -147,21 +147,25 @@ class Engine:
         numbers = tuple([shardings[tensor] for tensor in self.classes.tensors[op]])
         if self.classes.transforms and op in self.classes.transforms:
             numbers = (*numbers[:-1], self._seen_as(op, numbers[-1]))
-        return self._steps.state(self._kinds[op], numbers)
+        kind = self._kinds[op]
+        known = self._steps.known_states(kind).get(numbers)
+        return self._steps.state(kind, numbers) if known is None else known
 
     def _apply(self, op: int, changes: Changes) -> None:
         """Set the shardings that a step of `op` has changed, in order."""
-        tensors = self.classes.tensors[op]
+        tensors, groups = self.classes.tensors[op], self.groups
+        is_transformed = op in self.classes.transforms
         for position, number in changes:
             tensor, kept = tensors[position], number
-            if op in self.classes.transforms and position == len(tensors) - 1:
+            if is_transformed and position == len(tensors) - 1:
                 kept = self._kept_as(op, number)
             self._assign(tensor, kept, op)
-            # As in Shardy, a group gets the sharding that the step sees, not the one that is kept.
-            for member in self.groups.get(tensor, ()):
-                if member != tensor:
-                    self._assign(self.tensors.of_value[member], number, op)
-                    self._notify(self._visits.after_change(member), op)
+            if tensor in groups:
+                # As in Shardy, a group gets the sharding that the step sees, not the one kept.
+                for member in groups[tensor]:
+                    if member != tensor:
+                        self._assign(self.tensors.of_value[member], number, op)
+                        self._notify(self._visits.after_change(member), op)
 
     def _tell(
         self,
@@ -195,11 +199,15 @@ class Engine:
         Siblings that got an open sharding with it are noted, but nothing is visited for them.
         """
         visits = self._visits
-        for opened in self.tensors.assign(tensor, number):
-            self._notify(visits.after_change(opened), _NOBODY)
-            self._notify(visits.not_visited(opened), _NOBODY)
+        opened = self.tensors.assign(tensor, number)
+        if opened:
+            for sibling in opened:
+                self._notify(visits.after_change(sibling), _NOBODY)
+                self._notify(visits.not_visited(sibling), _NOBODY)
         self._notify(visits.after_change(tensor), source)
-        self._notify(visits.not_visited(tensor), _NOBODY)
+        others = visits.not_visited(tensor)
+        if others:
+            self._notify(others, _NOBODY)
 
     def _notify(self, ops: Iterable[int], source: int) -> None:
         """Note that ops meet another sharding; put them on top of those that wait.

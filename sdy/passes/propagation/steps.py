@@ -68,6 +68,13 @@ class Steps:
         """Return the kind of an op."""
         return 2 * op_class + multiple_uses
 
+    def known_states(self, kind: int) -> Mapping[tuple[int, ...], int]:
+        """Return the states of a kind by shardings, as far as they have been met."""
+        by_shardings = self._numbers.get(kind)
+        if by_shardings is None:
+            by_shardings = self._numbers[kind] = {}
+        return by_shardings
+
     def state(self, kind: int, shardings: tuple[int, ...]) -> int:
         """Return the state of an op of a kind that meets `shardings`."""
         by_shardings = self._numbers.get(kind)

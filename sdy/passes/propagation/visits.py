@@ -15,6 +15,8 @@ from sdy.passes.propagation.calls import RETURN
 from sdy.passes.propagation.op_classes import NO_CLASS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sdy.passes.propagation.calls import Calls
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.op_classes import OpClasses
@@ -26,9 +28,7 @@ __all__ = ["Visits"]
 class Visits:
     """The ops to visit after a change of a tensor, found once per tensor."""
 
-    def __init__(
-        self, graph: Graph, calls: Calls, tensors: Tensors, classes: OpClasses
-    ) -> None:
+    def __init__(self, graph: Graph, calls: Calls, tensors: Tensors, classes: OpClasses) -> None:
         self._graph = graph
         self._calls = calls
         self._classes = classes
@@ -42,7 +42,8 @@ class Visits:
         if known is None:
             of_op = self._classes.of_op
             affected = self._affected(tensor)
-            known = self._after[tensor] = tuple(op for op in affected if of_op[op] != NO_CLASS)
+            known = tuple([op for op in affected if of_op[op] != NO_CLASS])
+            self._after[tensor] = known
         return known
 
     def not_visited(self, tensor: int) -> tuple[int, ...]:
@@ -79,12 +80,41 @@ class Visits:
             for target in data_flow.non_owner_targets(edge_owner):
                 self._add_users(graph.value_id(target), affected)
         affected.append(owner)
-        self._add_users(tensor, affected)
+        users = graph.users[tensor]
+        if len(users) == 1 and self._is_plain[graph.names[users[0]]]:
+            affected.append(users[0])
+        else:
+            self._add_users(tensor, affected)
         return affected
 
     def _add_users(self, value: int, affected: list[int]) -> None:
+        """Add the users of a value; in the place of a call or a return, those on its other side.
+
+        Users that come twice count once: an op that waits keeps its place. So each value is gone
+        through once, which ends where a function hands what it returned to itself.
+        """
+        seen: set[int] = set()
+        pending: list[int | Iterator[tuple[int, int]]] = [value]
+        while pending:
+            top = pending.pop()
+            if isinstance(top, int):
+                if top in seen:
+                    continue
+                seen.add(top)
+                top = iter(self._graph.uses(top))
+            values = self._add_until_call(top, affected)
+            if values is not None:
+                pending += [top, *reversed(values)]
+
+    def _add_until_call(
+        self, uses: Iterator[tuple[int, int]], affected: list[int]
+    ) -> list[int] | None:
+        """Add the ops of uses up to the first by a call or a return, or to the last.
+
+        Returns the values on the other side of the call or return; None after the last use.
+        """
         graph = self._graph
-        for user, operand_number in graph.uses(value):
+        for user, operand_number in uses:
             name = graph.names[user]
             if self._is_plain[name]:
                 affected.append(user)
@@ -98,18 +128,22 @@ class Visits:
                     affected.append(graph.op_index(edge))
                     continue
             if name == RETURN:
-                self._add_users_of_calls(user, operand_number, affected)
-            elif name == CALL:
-                for body in self._calls.callee(graph.ops[user]).regions[0].blocks:
-                    self._add_users(graph.value_id(body.arguments[operand_number]), affected)
-            elif not terminates:
+                return self._results_of_calls(user, operand_number)
+            if name == CALL:
+                return self._argument_of_callee(user, operand_number)
+            if not terminates:
                 affected.append(user)
+        return None
 
-    def _add_users_of_calls(self, terminator: int, index: int, affected: list[int]) -> None:
+    def _argument_of_callee(self, call: int, index: int) -> list[int]:
+        graph = self._graph
+        blocks = self._calls.callee(graph.ops[call]).regions[0].blocks
+        return [graph.value_id(block.arguments[index]) for block in blocks]
+
+    def _results_of_calls(self, terminator: int, index: int) -> list[int]:
         graph = self._graph
         function = graph.ops[terminator].parent.operation
-        for call in self._calls.calls_to(function):
-            self._add_users(graph.value_id(call.results[index]), affected)
+        return [graph.value_id(call.results[index]) for call in self._calls.calls_to(function)]
 
 
 def _is_plain(name: str) -> bool:
