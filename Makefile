@@ -1,13 +1,12 @@
 # make demo   lowers, propagates, compiles and runs a train step on eight virtual devices
-# make test   checks style, types and layers, then runs all tests
+# make test   checks style, types and layers, then runs all tests but those of test-targets
 # make test-targets  installs the extras tpu and cuda12 and compiles for TPUs and GPUs
-# make bench  times propagation against the compiled Shardy inside jaxlib
+# make bench  times the start of sdy-opt, and propagation against the compiled Shardy in jaxlib
+# make bench-scaling  draws how time and memory grow, for docs/performance.md
 
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
-
-# make bench-scaling  draws how time and memory grow, for docs/performance.md
 
 .PHONY: demo test test-targets bench bench-scaling lint format clean
 
@@ -21,6 +20,7 @@ test-targets: $(VENV)/.targets
 	$(RUN) -m pytest -n auto tests/targets
 
 bench: $(VENV)/.dev
+	$(RUN) -m tests.benchmarks.startup
 	$(RUN) -m tests.benchmarks.propagation
 
 bench-scaling: $(VENV)/.dev

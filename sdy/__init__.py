@@ -1,7 +1,7 @@
 """A standalone sharding dialect and propagation compiler, on the MLIR that jaxlib carries.
 
-The public names. Each is imported when it is first asked for, so that the command lines start
-before MLIR is loaded.
+The public names. `compile`, `jit` and `load_executable` are bound at once; each other one is
+imported when it is first asked for, so that the command lines start before MLIR is loaded.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from sdy.passes.gspmd.from_gspmd import from_gspmd
     from sdy.passes.gspmd.to_gspmd import to_gspmd
     from sdy.passes.pipeline import run_pipeline
-    from sdy.passes.propagation.propagate import propagate
+    from sdy.passes.propagate import propagate
     from sdy.passes.propagation.rules.register import register_rule, unregister_rule
     from sdy.passes.propagation.rules.user_rules import rule_scope
 
@@ -174,7 +174,7 @@ _NAMES_BY_MODULE = {
     "sdy.passes.gspmd.from_gspmd": ("from_gspmd",),
     "sdy.passes.gspmd.to_gspmd": ("to_gspmd",),
     "sdy.passes.pipeline": ("run_pipeline",),
-    "sdy.passes.propagation.propagate": ("propagate",),
+    "sdy.passes.propagate": ("propagate",),
     "sdy.passes.propagation.rules.register": (
         "register_rule",
         "unregister_rule",

@@ -11,6 +11,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceShardin
 
 from sdy.dialect.errors import ArgumentTypeError, Error
 from sdy.dialect.hlo_sharding import HloSharding, HloShardingKind
+from sdy.jax.shardings import to_named_sharding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,8 +143,7 @@ def jax_sharding(
     """Return JAX's sharding for arrays of a type, on the program's own mesh where it has one."""
     if held.named is None:
         return named_sharding(held.sharding, devices)
-    named: NamedSharding = held.named.to_named_sharding(devices)
-    return named
+    return to_named_sharding(held.named, devices)
 
 
 def named_sharding(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sdy.compile.signature import named_results, read_signature
 from sdy.compile.targets import backend_for
 from sdy.compile.trees import read_trees
 from sdy.dialect.errors import Error
+from sdy.ir.bytecode import to_bytecode
 from sdy.ir.diagnostics import op_error
 from sdy.ir.indexed_module import IndexedModule
 from sdy.ir.load import load
@@ -62,7 +62,7 @@ def _compile(module: ir.Module, backend: Backend) -> Compiled:
     devices, options = xla_client.DeviceList(backend.devices), xla_options(backend.devices)
     try:
         if backend.is_here:
-            return backend.client.compile_and_load(_bytecode(module), devices, options)
+            return backend.client.compile_and_load(to_bytecode(module), devices, options)
         return backend.client.compile(module, executable_devices=devices, compile_options=options)
     except RuntimeError as error:
         raise Error(f"XLA cannot compile the program: {error}") from error
@@ -80,13 +80,7 @@ def _refuse_unreduced(module: ir.Module) -> None:
 
 
 def _copy(module: ir.Module) -> ir.Module:
-    return ir.Module.parse(_bytecode(module), module.context)
-
-
-def _bytecode(module: ir.Module) -> bytes:
-    buffer = io.BytesIO()
-    module.operation.write_bytecode(buffer)
-    return buffer.getvalue()
+    return ir.Module.parse(to_bytecode(module), module.context)
 
 
 def xla_options(devices: Sequence[jax.Device]) -> Any:

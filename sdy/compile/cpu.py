@@ -18,7 +18,7 @@ __all__ = ["cpu_backend"]
 
 @lru_cache(maxsize=8)
 def cpu_backend(count: int) -> Backend:
-    """Return `count` virtual CPU devices; the same ones for the same count.
+    """Return `count` virtual CPU devices; the same ones for each of the last eight counts.
 
     Raises:
       Error: if jaxlib cannot make them.

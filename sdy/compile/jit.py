@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["JittedFunction"]
 
-
 _MOST_EXECUTABLES = 128
 
 

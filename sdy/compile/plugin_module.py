@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxlib.mlir import ir
 
 from sdy.ir.indexed_module import IndexedModule
+from sdy.ir.op_names import MHLO_COPY
 from sdy.passes.gspmd.hlo_shardings import HLO_SHARDING
 
 __all__ = ["copies_to_constraints"]
@@ -17,7 +18,7 @@ def copies_to_constraints(module: ir.Module) -> None:
     """
     with module.context, ir.Location.unknown():
         target = ir.StringAttr.get("Sharding")
-        for op in IndexedModule(module).ops("mhlo.copy"):
+        for op in IndexedModule(module).ops(MHLO_COPY):
             call = ir.Operation.create(
                 "stablehlo.custom_call",
                 [op.results[0].type],

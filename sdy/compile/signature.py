@@ -14,12 +14,17 @@ from sdy.dialect.hlo_sharding import HloSharding, HloShardingKind, SubgroupKind
 from sdy.dialect.sharding import TensorSharding
 from sdy.ir.diagnostics import op_error
 from sdy.ir.indexed_module import IndexedModule
-from sdy.ir.symbols import symbol_name
+from sdy.ir.main_function import function_named_main
+from sdy.ir.op_names import FUNCTION
+from sdy.ir.signature_attributes import signature_entries
 from sdy.ir.value_sharding import function_result_sharding
 from sdy.ir.values import signature
+from sdy.passes.gspmd.hlo_shardings import HLO_SHARDING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from sdy.ir.signature_attributes import Field
 
 __all__ = ["ShardedType", "Signature", "named_results", "read_signature"]
 
@@ -123,21 +128,20 @@ def read_signature(
 
 
 def _main(module: ir.Module) -> ir.Operation:
-    functions = [op.operation for op in module.body if op.operation.name == "func.func"]
-    named = [f for f in functions if symbol_name(f) == "main"]
-    if not named:
+    ops = (op.operation for op in module.body)
+    found = function_named_main(op for op in ops if op.name == FUNCTION)
+    if found is None:
         raise Error("the program has no function 'main'")
-    return named[0]
+    return found
 
 
 def _read(
-    function: ir.Operation, what: str, key: str, types: Sequence[ir.Type], num_devices: int
+    function: ir.Operation, what: str, field: Field, types: Sequence[ir.Type], num_devices: int
 ) -> tuple[ShardedType, ...]:
-    attributes = function.attributes.get(key)
-    entries = [ir.DictAttr(entry) for entry in ir.ArrayAttr(attributes)] if attributes else []
+    entries = signature_entries(function, field)
     values = []
-    for index, value_type in enumerate(types):
-        sharding = _sharding(entries[index]) if entries else HloSharding.replicated()
+    for index, (entry, value_type) in enumerate(zip(entries, types, strict=True)):
+        sharding = _sharding(entry)
         problem = _problem(value_type, sharding, num_devices)
         if problem:
             raise op_error(function, f"{what} {index} {problem}")
@@ -148,9 +152,9 @@ def _read(
 
 
 def _sharding(entry: ir.DictAttr) -> HloSharding:
-    if "mhlo.sharding" not in entry:
+    if HLO_SHARDING not in entry:
         return HloSharding.replicated()
-    return HloSharding.parse(ir.StringAttr(entry["mhlo.sharding"]).value)
+    return HloSharding.parse(ir.StringAttr(entry[HLO_SHARDING]).value)
 
 
 def _problem(value_type: ir.Type, sharding: HloSharding, num_devices: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Partition specs, as torch_xla's `mark_sharding` takes them, as either kind of sharding.
+"""Partition specs, as torch_xla's `mark_sharding` takes them, as either kind of sharding, and back.
 
 In an `HloSharding`, the axes that an entry names become one dimension of the array of devices, in
 the order of the tensor's dimensions; the axes that no entry names come last and hold replicas.
@@ -21,7 +21,14 @@ from sdy.dialect.tile_assignment import TileAssignment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Entry", "from_partition_spec", "sharding_from_spec"]
+__all__ = [
+    "Axis",
+    "Entry",
+    "from_partition_spec",
+    "sharding_from_spec",
+    "spec_entries",
+    "spec_parts",
+]
 
 Axis = str | int
 # What splits one dimension: nothing, an axis by its name or index, or several of them.
@@ -48,6 +55,31 @@ def sharding_from_spec(mesh: Mesh, spec: Sequence[Entry], rank: int | None) -> T
     """Return the closed sharding that `spec` means on `mesh`; see `TensorSharding`."""
     dimensions = _dimensions(mesh, spec, rank)
     return TensorSharding(mesh, tuple(DimensionSharding(tuple(axes)) for axes in dimensions))
+
+
+def spec_parts(sharding: TensorSharding) -> MeshParts:
+    """Return the mesh of a sharding, its axes split as the sharding uses sub-axes of them.
+
+    Raises:
+      VerifyError: where the sharding is not valid, or its mesh is not at hand.
+
+    """
+    sharding.verify()
+    split = [axis for dimension in sharding.dimensions for axis in dimension.axes]
+    return MeshParts(sharding.bound_mesh, [*split, *sharding.unreduced])
+
+
+def spec_entries(
+    sharding: TensorSharding, parts: MeshParts
+) -> tuple[str | tuple[str, ...] | None, ...]:
+    """Return what splits each dimension by the names of `parts`; see `TensorSharding`."""
+    return tuple(_spec_entry(parts.part_names(d.axes)) for d in sharding.dimensions)
+
+
+def _spec_entry(names: list[str]) -> str | tuple[str, ...] | None:
+    if len(names) > 1:
+        return tuple(names)
+    return names[0] if names else None
 
 
 def _dimensions(mesh: Mesh, spec: Sequence[Entry], rank: int | None) -> list[list[AxisRef]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sdy.dialect import verifier
 from sdy.dialect.axes import AxisRef, SubAxis, axes_size, merge_adjacent_axes
@@ -14,7 +13,6 @@ from sdy.dialect.names import quote, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from types import ModuleType
 
     from sdy.dialect.partition_spec import Entry
 
@@ -122,21 +120,20 @@ class TensorSharding:
 
         return sharding_from_spec(mesh, spec, rank)
 
-    @staticmethod
-    def from_named_sharding(
-        sharding: Any, rank: int | None = None, devices: Sequence[Any] | None = None
-    ) -> TensorSharding:
-        """Return what JAX's `NamedSharding` means; see `sdy.jax.from_named_sharding`."""
-        found: TensorSharding = _bridge_to_jax().from_named_sharding(sharding, rank, devices)
-        return found
+    def to_partition_spec(self) -> tuple[str | tuple[str, ...] | None, ...]:
+        """Return the entries of JAX's `PartitionSpec` that splits the dimensions alike.
 
-    def to_partition_spec(self) -> Any:
-        """Return this as JAX's `PartitionSpec`; see `sdy.jax.to_partition_spec`."""
-        return _bridge_to_jax().to_partition_spec(self)
+        One for each dimension: None where it is not split, the name of an axis, or a tuple of
+        names, major first. An axis `x` of which sub-axes are used is split into `x.0`, `x.1`,
+        .... Only `sdy.jax.to_partition_spec` says which axes are unreduced.
 
-    def to_named_sharding(self, devices: Sequence[Any] | None = None) -> Any:
-        """Return this as JAX's `NamedSharding`; see `sdy.jax.to_named_sharding`."""
-        return _bridge_to_jax().to_named_sharding(self, devices)
+        Raises:
+          VerifyError: where the sharding is not valid, or its mesh is not at hand.
+
+        """
+        from sdy.dialect.partition_spec import spec_entries, spec_parts
+
+        return spec_entries(self, spec_parts(self))
 
     def __str__(self) -> str:
         return f"sharding<{self.body}>"
@@ -285,11 +282,6 @@ class TensorSharding:
         if shape is not None:
             verifier.verify_shape(shape, may_be_dynamic=True)
         verifier.verify_sharding(self, mesh, shape)
-
-
-def _bridge_to_jax() -> ModuleType:
-    """Return `sdy.jax`: by its name, because this room must do without JAX unless asked."""
-    return import_module("sdy.jax")
 
 
 def _check_types(sharding: TensorSharding) -> None:

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import FUNCTION
+from sdy.ir.signature_attributes import set_signature_entries, signature_entries
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from sdy.ir.indexed_module import IndexedModule
+    from sdy.ir.signature_attributes import Field
 
 __all__ = ["remove_attributes", "remove_signature_attributes"]
 
-_SIGNATURE_FIELDS = ("arg_attrs", "res_attrs")
+_SIGNATURE_FIELDS: tuple[Field, ...] = ("arg_attrs", "res_attrs")
 
 
 def remove_attributes(ops: Iterable[ir.Operation], names: Collection[str]) -> None:
@@ -32,9 +34,8 @@ def remove_signature_attributes(module: IndexedModule, names: Collection[str]) -
     for function in module.ops(FUNCTION):
         for field in _SIGNATURE_FIELDS:
             if field in function.attributes:
-                entries = map(ir.DictAttr, ir.ArrayAttr(function.attributes[field]))
-                kept = [_without(entry, names) for entry in entries]
-                function.attributes[field] = ir.ArrayAttr.get(kept)
+                kept = [_without(entry, names) for entry in signature_entries(function, field)]
+                set_signature_entries(function, field, kept)
 
 
 def _without(entry: ir.DictAttr, names: Collection[str]) -> ir.DictAttr:

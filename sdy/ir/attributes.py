@@ -8,16 +8,22 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy as mlir_sdy
 
 from sdy.dialect.axes import AxisRef, SubAxis
-from sdy.dialect.errors import Error
 from sdy.dialect.mesh import Mesh, MeshAxis
 from sdy.dialect.sharding import DimensionSharding, TensorSharding
 from sdy.dialect.sharding_rule import DimMapping, OpShardingRule, TensorMapping
-from sdy.ir.symbols import text_of
+from sdy.ir.symbols import NotTextError, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["SHARDING", "SHARDING_RULE", "AttributeCodec"]
+__all__ = [
+    "SHARDING",
+    "SHARDING_RULE",
+    "AttributeCodec",
+    "read_mesh",
+    "read_rule",
+    "rule_attribute",
+]
 
 SHARDING = "sdy.sharding"
 SHARDING_RULE = "sdy.sharding_rule"
@@ -89,7 +95,7 @@ class AttributeCodec:
 
 
 def read_mesh(attribute: ir.Attribute, name: str | None = None) -> Mesh:
-    """Return the value of a `#sdy.mesh`, under `name`; Error where an axis' name is not UTF-8."""
+    """Return the value of a `#sdy.mesh`, under `name`; NotTextError where an axis' is not."""
     mesh = mlir_sdy.MeshAttr(attribute)
     axes = (MeshAxis(_axis_name(axis), axis.size) for axis in map(mlir_sdy.MeshAxisAttr, mesh.axes))
     return Mesh(axes, mesh.device_ids, name)
@@ -116,7 +122,7 @@ def _axis_name(axis: mlir_sdy.AxisRefAttr | mlir_sdy.MeshAxisAttr) -> str:
     try:
         name: str = axis.name
     except RuntimeError:  # of nanobind
-        raise Error(f"the name of an axis is not UTF-8: {axis}") from None
+        raise NotTextError(f"the name of an axis is not UTF-8: {axis}") from None
     return name
 
 

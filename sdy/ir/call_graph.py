@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from jaxlib.mlir import ir
 
 from sdy.ir.diagnostics import op_error
-from sdy.ir.sharding_access import FUNCTION
-from sdy.ir.symbols import symbol_name, text_of
+from sdy.ir.op_names import CALL, FUNCTION
+from sdy.ir.symbols import SYMBOL, symbol_name, text_of
+from sdy.ir.values import operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from sdy.ir.symbols import SymbolNames
 
 __all__ = [
-    "CALL",
     "MAX_COPIES",
     "ORIGINAL_NAME",
     "CallGraph",
@@ -29,7 +29,6 @@ __all__ = [
     "too_many_copies",
 ]
 
-CALL = "func.call"
 ORIGINAL_NAME = "sdy.original_func_name"
 
 MAX_COPIES = 100_000
@@ -76,10 +75,6 @@ class CallGraph:
             function = _enclosing_function(call)
             if function is not None:
                 self._calls[symbol_name(function)].append(call)
-
-    def is_called(self, name: str) -> bool:
-        """Return whether a function of the module calls the one of that name."""
-        return any(callee_name(call) == name for calls in self._calls.values() for call in calls)
 
     def calls_in(self, function: str) -> list[ir.Operation]:
         """Return the calls in the body of a function, if any, in the order of the text."""
@@ -152,17 +147,35 @@ def clone_function(
       Error: at the function, where there would be more than MAX_COPIES functions.
 
     """
-    if len(functions) >= MAX_COPIES:
-        raise too_many_copies(function)
+    # With lists in place of recursion, as calls may be deeper than Python's stack.
+    path = [_clone_alone(function, place)]
+    waiting: list[ir.Operation] = []
+    while True:
+        clone, calls = path[-1]
+        call = next(calls, None)
+        if call is not None:
+            callee = functions[callee_name(call)]
+            if len(functions) + len(path) >= MAX_COPIES:
+                raise too_many_copies(callee)
+            waiting.append(call)
+            path.append(_clone_alone(callee, ir.InsertionPoint(clone)))
+            continue
+        path.pop()
+        name = names.claim(symbol_name(clone))
+        clone.attributes[SYMBOL] = ir.StringAttr.get(name)
+        functions[name] = clone
+        if not waiting:
+            return name
+        set_callee(waiting.pop(), name)
+
+
+def _clone_alone(
+    function: ir.Operation, place: ir.InsertionPoint
+) -> tuple[ir.Operation, Iterator[ir.Operation]]:
+    """Clone one function; return the clone, under the same name, and the calls in it."""
     clone = function.clone(ip=place).operation
     clone.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_function_name(function))
-    for call in _calls_below(clone):
-        callee = functions[callee_name(call)]
-        set_callee(call, clone_function(callee, functions, names, ir.InsertionPoint(clone)))
-    name = names.claim(symbol_name(function))
-    clone.attributes["sym_name"] = ir.StringAttr.get(name)
-    functions[name] = clone
-    return name
+    return clone, iter(_calls_below(clone))
 
 
 def too_many_copies(op: ir.Operation) -> DiagnosticError:
@@ -171,12 +184,4 @@ def too_many_copies(op: ir.Operation) -> DiagnosticError:
 
 
 def _calls_below(root: ir.Operation) -> list[ir.Operation]:
-    calls: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == CALL:
-            calls.append(op)
-        return ir.WalkResult.ADVANCE
-
-    root.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return calls
+    return [op for op in operations(root) if op.name == CALL]

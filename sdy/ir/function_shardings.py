@@ -8,6 +8,12 @@ from jaxlib.mlir import ir
 
 from sdy.dialect.sharding import TensorSharding
 from sdy.ir.attributes import SHARDING
+from sdy.ir.signature_attributes import (
+    Field,
+    named_attributes,
+    set_signature_entries,
+    signature_entries,
+)
 from sdy.ir.types import rank
 from sdy.ir.values import signature
 
@@ -25,8 +31,8 @@ __all__ = [
 
 Shardings = tuple[TensorSharding, ...]
 
-_ARGUMENTS = "arg_attrs"
-_RESULTS = "res_attrs"
+_ARGUMENTS: Field = "arg_attrs"
+_RESULTS: Field = "res_attrs"
 
 
 def argument_shardings(function: ir.Operation, codec: AttributeCodec) -> Shardings | None:
@@ -60,11 +66,11 @@ def set_result_shardings(
 
 
 def _read(
-    function: ir.Operation, field: str, types: Sequence[ir.Type], codec: AttributeCodec
+    function: ir.Operation, field: Field, types: Sequence[ir.Type], codec: AttributeCodec
 ) -> Shardings | None:
     if field not in function.attributes:
         return None
-    entries = map(ir.DictAttr, ir.ArrayAttr(function.attributes[field]))
+    entries = signature_entries(function, field)
     known = [codec.sharding(entry[SHARDING]) if SHARDING in entry else None for entry in entries]
     meshes = (sharding.bound_mesh for sharding in known if sharding is not None)
     mesh = next((mesh for mesh in meshes if not mesh.is_maximal), None)
@@ -78,17 +84,14 @@ def _read(
 
 def _write(
     function: ir.Operation,
-    field: str,
+    field: Field,
     shardings: Sequence[TensorSharding | None],
     codec: AttributeCodec,
 ) -> None:
-    if field in function.attributes:
-        old = [ir.DictAttr(entry) for entry in ir.ArrayAttr(function.attributes[field])]
-    else:
-        old = [ir.DictAttr.get({})] * len(shardings)
+    old = signature_entries(function, field)
     new = [_with_sharding(*pair, codec) for pair in zip(old, shardings, strict=True)]
     if any(len(entry) for entry in new):
-        function.attributes[field] = ir.ArrayAttr.get(new)
+        set_signature_entries(function, field, new)
     elif field in function.attributes:
         del function.attributes[field]
 
@@ -96,7 +99,8 @@ def _write(
 def _with_sharding(
     entry: ir.DictAttr, sharding: TensorSharding | None, codec: AttributeCodec
 ) -> ir.DictAttr:
-    changed = {named.name: named.attr for named in entry if named.name != SHARDING}
+    changed = named_attributes(entry)
+    changed.pop(SHARDING, None)
     if sharding is not None:
         changed[SHARDING] = codec.attribute(sharding)
     return ir.DictAttr.get(changed)

@@ -14,6 +14,7 @@ from jaxlib.mlir.dialects import sdy as mlir_sdy
 from sdy.dialect.errors import Error
 from sdy.ir.attributes import AttributeCodec, read_mesh
 from sdy.ir.diagnostics import op_error
+from sdy.ir.op_names import MODULE
 from sdy.ir.symbols import symbol_name
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MODULE", "IndexedModule", "NamedOp"]
 
-MODULE = "builtin.module"
 
 NamedOp: TypeAlias = tuple[str, ir.Operation]
 

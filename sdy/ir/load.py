@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from dataclasses import replace
@@ -12,6 +11,7 @@ import numpy as np
 from jaxlib.mlir import ir
 
 from sdy.dialect.errors import ArgumentTypeError
+from sdy.ir.bytecode import to_bytecode
 from sdy.ir.context import make_context
 from sdy.ir.diagnostics import TEXT, Diagnostic, DiagnosticError, Source, errors_as_exceptions
 
@@ -119,9 +119,7 @@ def _is_path(text: str) -> bool:
 
 def _reparse(module: ir.Module) -> ir.Module:
     """Return the module in a context of ours, with its locations; by way of bytecode."""
-    buffer = io.BytesIO()
-    module.operation.write_bytecode(buffer)
-    return parse_bytes(buffer.getvalue(), "<lowered>", make_context())
+    return parse_bytes(to_bytecode(module), "<lowered>", make_context())
 
 
 def _read_file(path: str) -> ir.Module:

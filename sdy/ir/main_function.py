@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdy.dialect.errors import Error
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import FUNCTION
 from sdy.ir.symbols import symbol_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from jaxlib.mlir import ir
 
     from sdy.ir.indexed_module import IndexedModule
 
-__all__ = ["main_function"]
+__all__ = ["function_named_main", "main_function"]
 
 _MAIN = "main"
 
@@ -28,7 +30,12 @@ def main_function(module: IndexedModule) -> ir.Operation | None:
     functions = module.ops(FUNCTION)
     if len(functions) < 2:
         return functions[0] if functions else None
-    for function in functions:
-        if symbol_name(function) == _MAIN:
-            return function
-    raise Error(f"the module has {len(functions)} functions and none is named @{_MAIN}")
+    found = function_named_main(functions)
+    if found is None:
+        raise Error(f"the module has {len(functions)} functions and none is named @{_MAIN}")
+    return found
+
+
+def function_named_main(functions: Iterable[ir.Operation]) -> ir.Operation | None:
+    """Return the first function that is named main; None where none is."""
+    return next((function for function in functions if symbol_name(function) == _MAIN), None)

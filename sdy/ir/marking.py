@@ -30,23 +30,24 @@ from sdy.ir.data_flow import (
 from sdy.ir.data_flow_edges import insertion_point_after
 from sdy.ir.diagnostics import errors_as_exceptions, op_error
 from sdy.ir.indexed_module import IndexedModule
+from sdy.ir.op_names import CONSTRAINT, FUNCTION
 from sdy.ir.types import rank
 from sdy.ir.value_sharding import function_result_sharding, sharding_of
-from sdy.ir.values import FUNCTION, FunctionResult
+from sdy.ir.values import FunctionResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sdy.dialect.partition_spec import Entry
     from sdy.ir.attributes import AttributeCodec
+    from sdy.ir.signature_attributes import Field
 
 __all__ = ["clear_value", "is_free_to_mark", "mark_value", "refusal"]
 
-_CONSTRAINT = "sdy.sharding_constraint"
 
 # Ops whose own sharding is tied to the rest of what they say.
 _TIED = (sharding_access.SHARDING_FIELDS.keys() | {MANUAL_COMPUTATION}) - {
-    _CONSTRAINT,
+    CONSTRAINT,
     DATA_FLOW_EDGE,
 }
 
@@ -169,10 +170,10 @@ class _Signature:
 
     def _set(self, attribute: ir.Attribute | None) -> None:
         if isinstance(self.value, FunctionResult):
-            field, index = "res_attrs", self.value.index
+            place: tuple[Field, int] = "res_attrs", self.value.index
         else:
-            field, index = "arg_attrs", self.value.arg_number
-        sharding_access.set_function_sharding(self.owner, field, index, attribute)
+            place = "arg_attrs", self.value.arg_number
+        sharding_access.set_function_sharding(self.owner, *place, attribute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,7 @@ class _Intermediate:
             value = edge.result
         users = [use.owner.operation for use in value.uses]
         for op in (owning_op(value), *(users if len(users) == 1 else ())):
-            if op.name == _CONSTRAINT:
+            if op.name == CONSTRAINT:
                 return _Intermediate(value, op)
         return _Intermediate(value, None)
 
@@ -246,7 +247,7 @@ class _Intermediate:
         if sharding is None or self.owner.name in _TIED:
             return False
         opened = TensorSharding.fully_open(sharding.mesh, sharding.rank)
-        if self.owner.name == _CONSTRAINT:
+        if self.owner.name == CONSTRAINT:
             # It is not erased: the caller has a handle to it.
             self.owner.attributes["sharding"] = codec.attribute(opened)
         elif self.owner.name == DATA_FLOW_EDGE:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from jaxlib.mlir import ir
 
-from sdy.ir.call_graph import CALL
 from sdy.ir.data_flow import NAMED_COMPUTATION, region_terminator
+from sdy.ir.op_names import CALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

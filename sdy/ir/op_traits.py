@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from jaxlib.mlir import ir
 
+from sdy.ir.op_names import SDY_CONSTANT
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -243,7 +245,7 @@ CONSTANT_LIKE: Final = frozenset(
         "arith.constant",
         "chlo.constant",
         "mhlo.constant",
-        "sdy.constant",
+        SDY_CONSTANT,
         "stablehlo.constant",
         "ub.poison",
     }

@@ -22,15 +22,29 @@ from sdy.ir.data_flow import (
     edge_owner_of_target,
     owning_op,
 )
+from sdy.ir.op_names import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_SLICE,
+    ALL_TO_ALL,
+    COLLECTIVE_PERMUTE,
+    CONSTRAINT,
+    FUNCTION,
+    REDUCE_SCATTER,
+    REPLICATED_TO_UNREDUCED,
+    RESHARD,
+    SHARDED_TO_UNREDUCED,
+)
+from sdy.ir.signature_attributes import named_attributes, set_signature_entries, signature_entries
 from sdy.ir.types import rank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sdy.ir.attributes import AttributeCodec
+    from sdy.ir.signature_attributes import Field
 
 __all__ = [
-    "FUNCTION",
     "REGION_OPS",
     "SHARDING_FIELDS",
     "manual_axes",
@@ -39,7 +53,6 @@ __all__ = [
     "shardable_value",
 ]
 
-FUNCTION = "func.func"
 
 # Ops whose arguments and results have `in_shardings` and `out_shardings`.
 REGION_OPS = frozenset({MANUAL_COMPUTATION, NAMED_COMPUTATION})
@@ -47,16 +60,16 @@ REGION_OPS = frozenset({MANUAL_COMPUTATION, NAMED_COMPUTATION})
 # The field for the sharding of the one result, in the ops that have such a field.
 SHARDING_FIELDS = {
     DATA_FLOW_EDGE: "sharding",
-    "sdy.sharding_constraint": "sharding",
-    "sdy.reshard": "sharding",
-    "sdy.all_gather": "out_sharding",
-    "sdy.all_reduce": "out_sharding",
-    "sdy.all_slice": "out_sharding",
-    "sdy.all_to_all": "out_sharding",
-    "sdy.collective_permute": "out_sharding",
-    "sdy.reduce_scatter": "out_sharding",
-    "sdy.replicated_to_unreduced": "out_sharding",
-    "sdy.sharded_to_unreduced": "out_sharding",
+    CONSTRAINT: "sharding",
+    RESHARD: "sharding",
+    ALL_GATHER: "out_sharding",
+    ALL_REDUCE: "out_sharding",
+    ALL_SLICE: "out_sharding",
+    ALL_TO_ALL: "out_sharding",
+    COLLECTIVE_PERMUTE: "out_sharding",
+    REDUCE_SCATTER: "out_sharding",
+    REPLICATED_TO_UNREDUCED: "out_sharding",
+    SHARDED_TO_UNREDUCED: "out_sharding",
 }
 
 
@@ -109,27 +122,22 @@ def set_sharding_of(value: ir.Value, sharding: TensorSharding, codec: AttributeC
 
 
 def set_function_sharding(
-    function: ir.Operation, field: str, index: int, sharding: ir.Attribute | None
+    function: ir.Operation, field: Field, index: int, sharding: ir.Attribute | None
 ) -> None:
     """Set the sharding of an argument (`field` "arg_attrs") or result ("res_attrs").
 
     None takes it away.
     """
-    if field in function.attributes:
-        entries = [ir.DictAttr(entry) for entry in ir.ArrayAttr(function.attributes[field])]
-    elif sharding is None:
+    if sharding is None and field not in function.attributes:
         return
-    else:
-        function_type = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-        types = function_type.inputs if field == "arg_attrs" else function_type.results
-        entries = [ir.DictAttr.get({})] * len(types)
-    changed = {entry.name: entry.attr for entry in entries[index]}
+    entries = signature_entries(function, field)
+    changed = named_attributes(entries[index])
     if sharding is None:
         changed.pop(SHARDING, None)
     else:
         changed[SHARDING] = sharding
-    entries[index] = ir.DictAttr.get(changed)
-    function.attributes[field] = ir.ArrayAttr.get(entries)
+    entries[index] = ir.DictAttr.get(changed, function.context)
+    set_signature_entries(function, field, entries)
 
 
 def _set_entry(

@@ -8,7 +8,8 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy as mlir_sdy
 
 from sdy.ir.attributes import SHARDING
-from sdy.ir.sharding_access import FUNCTION, REGION_OPS, SHARDING_FIELDS
+from sdy.ir.op_names import FUNCTION
+from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

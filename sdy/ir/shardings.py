@@ -10,13 +10,16 @@ from jaxlib.mlir import ir
 from sdy.dialect.errors import check_type
 from sdy.ir.attributes import SHARDING
 from sdy.ir.indexed_module import IndexedModule
+from sdy.ir.op_names import FUNCTION, MODULE
+from sdy.ir.signature_attributes import signature_entries
 from sdy.ir.value_sharding import sharding_of
-from sdy.ir.values import FUNCTION, MODULE, function_name, signature, values_of
+from sdy.ir.values import function_name, signature, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sdy.dialect.sharding import TensorSharding
+    from sdy.ir.signature_attributes import Field
 
 __all__ = ["ValueSharding", "shardings"]
 
@@ -90,21 +93,19 @@ class _Reader:
         return ValueSharding(name, function, texts[0], sharding, texts[1])
 
     def _signature(self, op: ir.Operation, name: str) -> Iterator[ValueSharding]:
-        found = self._attribute_dicts(op, "arg_attrs")
+        found = self._signature_shardings(op, "arg_attrs")
         names = [f"%arg{i}" for i in range(len(signature(op).inputs))]
         if len(op.regions[0].blocks):
             names = [arg.get_name(self._state) for arg in op.regions[0].blocks[0].arguments]
         for i, (arg, type_) in enumerate(zip(names, signature(op).inputs, strict=True)):
             yield self._record(arg, name, type_, found.get(i))
-        found = self._attribute_dicts(op, "res_attrs")
+        found = self._signature_shardings(op, "res_attrs")
         for i, type_ in enumerate(signature(op).results):
             yield self._record(f"@{name} result {i}", name, type_, found.get(i))
 
-    def _attribute_dicts(self, op: ir.Operation, key: str) -> dict[int, TensorSharding]:
+    def _signature_shardings(self, op: ir.Operation, field: Field) -> dict[int, TensorSharding]:
         """Return the shardings of a function's arguments or results, by position."""
-        if key not in op.attributes:
-            return {}
-        entries = enumerate(map(ir.DictAttr, ir.ArrayAttr(op.attributes[key])))
+        entries = enumerate(signature_entries(op, field))
         return {i: self._codec.sharding(d[SHARDING]) for i, d in entries if SHARDING in d}
 
     def _values(self, op: ir.Operation, function: str) -> Iterator[ValueSharding]:

@@ -12,23 +12,35 @@ from sdy.ir.diagnostics import op_error
 if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
 
-__all__ = ["SYMBOL", "VISIBILITY", "SymbolNames", "is_private", "symbol_name", "text_of"]
+__all__ = [
+    "SYMBOL",
+    "VISIBILITY",
+    "NotTextError",
+    "SymbolNames",
+    "is_private",
+    "symbol_name",
+    "text_of",
+]
 
 SYMBOL = "sym_name"
 VISIBILITY = "sym_visibility"
+
+
+class NotTextError(Error):
+    """Bytes where a text is read are not UTF-8, which MLIR allows and Python's text cannot be."""
 
 
 def text_of(attribute: ir.StringAttr | ir.FlatSymbolRefAttr) -> str:
     """Return what a string attribute says, or the name that a reference has.
 
     Raises:
-      Error: where that is not UTF-8, which MLIR allows and Python's text cannot be.
+      NotTextError: where that is not UTF-8.
 
     """
     try:
         text: str = attribute.value
     except RuntimeError:  # of nanobind
-        raise Error(f"not UTF-8: {attribute}") from None
+        raise NotTextError(f"not UTF-8: {attribute}") from None
     return text
 
 

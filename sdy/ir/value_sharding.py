@@ -9,17 +9,14 @@ from jaxlib.mlir import ir
 from sdy.dialect.manual_axes import erase_manual_axes
 from sdy.ir.attributes import SHARDING
 from sdy.ir.data_flow import MANUAL_COMPUTATION, owning_op
-from sdy.ir.sharding_access import (
-    FUNCTION,
-    REGION_OPS,
-    SHARDING_FIELDS,
-    manual_axes,
-    shardable_value,
-)
+from sdy.ir.op_names import FUNCTION
+from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS, manual_axes, shardable_value
+from sdy.ir.signature_attributes import signature_attribute
 
 if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.ir.attributes import AttributeCodec
+    from sdy.ir.signature_attributes import Field
 
 __all__ = ["function_result_sharding", "sharding_of"]
 
@@ -61,12 +58,10 @@ def function_result_sharding(
 
 
 def _of_signature(
-    function: ir.Operation, field: str, number: int, codec: AttributeCodec
+    function: ir.Operation, field: Field, number: int, codec: AttributeCodec
 ) -> TensorSharding | None:
-    if field not in function.attributes:
-        return None
-    attributes = ir.DictAttr(ir.ArrayAttr(function.attributes[field])[number])
-    return codec.sharding(attributes[SHARDING]) if SHARDING in attributes else None
+    attribute = signature_attribute(function, field, number, SHARDING)
+    return None if attribute is None else codec.sharding(attribute)
 
 
 def _of_list(

@@ -11,14 +11,13 @@ from jaxlib.mlir import ir
 from sdy.dialect.errors import Error, check_type
 from sdy.dialect.suggestion import did_you_mean
 from sdy.ir.diagnostics import file_location
+from sdy.ir.op_names import FUNCTION, MODULE
 from sdy.ir.symbols import SYMBOL, symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = [
-    "FUNCTION",
-    "MODULE",
     "FunctionResult",
     "enclosing_module",
     "find_value",
@@ -28,9 +27,6 @@ __all__ = [
     "signature",
     "values_of",
 ]
-
-FUNCTION = "func.func"
-MODULE = "builtin.module"
 
 _RESULT = re.compile(r"@(?P<function>.+) result (?P<index>[0-9]{1,9})")
 _MOST_SHOWN = 8

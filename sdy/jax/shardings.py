@@ -12,7 +12,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from sdy.dialect.axes import AxisRef
 from sdy.dialect.errors import Error, VerifyError, check_type
-from sdy.dialect.mesh_parts import MeshParts
+from sdy.dialect.partition_spec import spec_entries, spec_parts
 from sdy.dialect.sharding import DimensionSharding, TensorSharding
 from sdy.jax.meshes import from_jax_mesh, to_jax_mesh
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import jax
 
     from sdy.dialect.mesh import Mesh
+    from sdy.dialect.mesh_parts import MeshParts
 
 __all__ = ["from_named_sharding", "to_named_sharding", "to_partition_spec"]
 
@@ -36,7 +37,7 @@ def to_partition_spec(sharding: TensorSharding) -> PartitionSpec:
       VerifyError: where the sharding is not valid, or its mesh is not at hand.
 
     """
-    return _spec(sharding, _parts(sharding))
+    return _spec(sharding, spec_parts(sharding))
 
 
 def to_named_sharding(
@@ -55,7 +56,7 @@ def to_named_sharding(
       Error: where the mesh is not of all devices, or the sharding is not valid.
 
     """
-    parts = _parts(sharding)
+    parts = spec_parts(sharding)
     return NamedSharding(to_jax_mesh(parts.split_mesh(), devices), _spec(sharding, parts))
 
 
@@ -79,7 +80,7 @@ def from_named_sharding(
 
     """
     check_type(sharding, NamedSharding, "sharding", "a NamedSharding")
-    entries = list(sharding.spec)
+    entries = sharding.spec.partitions
     rank = len(entries) if rank is None else rank
     if len(entries) > rank:
         raise Error(f"{sharding.spec} has {len(entries)} entries for a tensor of rank {rank}")
@@ -93,21 +94,9 @@ def from_named_sharding(
     return found
 
 
-def _parts(sharding: TensorSharding) -> MeshParts:
-    sharding.verify()
-    split = [axis for dimension in sharding.dimensions for axis in dimension.axes]
-    return MeshParts(sharding.bound_mesh, [*split, *sharding.unreduced])
-
-
 def _spec(sharding: TensorSharding, parts: MeshParts) -> PartitionSpec:
-    entries = (_entry(parts.part_names(dimension.axes)) for dimension in sharding.dimensions)
-    return PartitionSpec(*entries, unreduced=frozenset(parts.part_names(sharding.unreduced)))
-
-
-def _entry(names: list[str]) -> str | tuple[str, ...] | None:
-    if len(names) > 1:
-        return tuple(names)
-    return names[0] if names else None
+    unreduced = frozenset(parts.part_names(sharding.unreduced))
+    return PartitionSpec(*spec_entries(sharding, parts), unreduced=unreduced)
 
 
 def _dimension(entry: object) -> DimensionSharding:

@@ -1,1 +1,1 @@
-"""."""
+"""Passes and pipelines on modules, and what parses and runs them."""

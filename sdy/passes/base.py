@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sdy.ir.op_names import MODULE
+
 if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
 
@@ -43,7 +45,7 @@ class Pass(ABC):
     """
 
     name: ClassVar[str]
-    anchor: ClassVar[str] = "builtin.module"
+    anchor: ClassVar[str] = MODULE
 
     @abstractmethod
     def run(self, module: IndexedModule) -> None:

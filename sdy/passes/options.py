@@ -34,7 +34,7 @@ def make_pass(cls: type[Pass], text: str) -> Pass:
 
 
 def _unknown_option(cls: type[Pass], key: str, known: list[str]) -> str:
-    from sdy.passes.suggestion import did_you_mean
+    from sdy.dialect.suggestion import did_you_mean
 
     if not known:
         return f"pass '{cls.name}' has no options, got '{key}'"

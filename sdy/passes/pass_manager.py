@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from sdy.dialect.errors import Error
 from sdy.ir.diagnostics import Diagnostic, DiagnosticError, verify
 from sdy.ir.indexed_module import IndexedModule
-from sdy.passes.pass_bug import PassBugError
+from sdy.ir.symbols import NotTextError
+from sdy.passes.pass_bug import error_of_pass
+from sdy.passes.pipeline import ANY_OP
 from sdy.passes.upstream import UpstreamPass, run_manager
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class PassManager:
         verify_each: bool = False,
         instruments: Sequence[Instrument] = (),
     ) -> None:
-        """Make the managers of MLIR's passes; `sdy.Error` where there is no such pass.
+        """Make the managers of MLIR's passes; `sdy.Error` where there is no such pass or op.
 
         Args:
           pipeline: the passes.
@@ -66,6 +68,7 @@ class PassManager:
         self._managers: dict[Step, mlir_passmanager.PassManager] = {}
         with context:
             for step in pipeline.steps:
+                _check_anchors(step, context)
                 if isinstance(step.action, UpstreamPass):
                     self._managers[step] = step.action.build(step.anchors)
 
@@ -108,6 +111,12 @@ class PassManager:
             instrument.after_verifier()
 
 
+def _check_anchors(step: Step, context: ir.Context) -> None:
+    for anchor in step.anchors:
+        if anchor != ANY_OP and not context.is_registered_operation(anchor):
+            raise Error(f"pass '{step.name}' is nested in '{anchor}', which is no known op")
+
+
 def run_step(
     step: Step, indexed: IndexedModule, manager: mlir_passmanager.PassManager | None = None
 ) -> None:
@@ -129,7 +138,9 @@ def run_step(
         return
     try:
         step.action.run(indexed)
+    except NotTextError as error:
+        raise error_of_pass(step.name, indexed.module, error) from None
     except Error:
         raise
     except Exception as error:
-        raise PassBugError.from_exception(step.name, indexed.module, error) from error
+        raise error_of_pass(step.name, indexed.module, error) from error

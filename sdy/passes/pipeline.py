@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sdy.dialect.errors import Error
+from sdy.dialect.errors import Error, check_type
+from sdy.ir.op_names import MODULE
 from sdy.passes.options import format_options, make_pass
 from sdy.passes.pass_pipeline import PassPipeline
 from sdy.passes.pipeline_text import Element, parse_elements
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
 
     from sdy.passes.base import Pass
 
-__all__ = ["Pipeline", "Step", "parse_pipeline", "pass_steps", "run_pipeline"]
+__all__ = ["ANY_OP", "Pipeline", "Step", "parse_pipeline", "pass_steps", "run_pipeline"]
 
-MODULE = "builtin.module"
 ANY_OP = "any"
 
 
@@ -160,9 +160,13 @@ def run_pipeline(module: ir.Module, text: str) -> ir.Module:
       Error: where the pipeline is not one, or a pass cannot work on the module.
 
     """
+    from jaxlib.mlir import ir
+
     from sdy.passes.pass_manager import PassManager
     from sdy.passes.transaction import restored_on_error
 
+    check_type(module, ir.Module, "module", "an ir.Module (sdy.load makes one)")
+    check_type(text, str, "text", "a str")
     manager = PassManager(parse_pipeline(text), module.context)
     with restored_on_error(module):
         manager.run(module)

@@ -53,7 +53,7 @@ _PASSES = {
     "sdy-aggressive-propagate": "sdy.passes.propagation.passes:AggressivePropagate",
     "sdy-op-priority-propagate": "sdy.passes.propagation.passes:OpPriorityPropagate",
     "sdy-user-priority-propagate": "sdy.passes.propagation.passes:UserPriorityPropagate",
-    "sdy-propagation-pipeline": ("sdy.passes.propagation.propagation_pipeline:PropagationPipeline"),
+    "sdy-propagation-pipeline": "sdy.passes.propagation_pipeline:PropagationPipeline",
     # Export.
     "sdy-constant-or-scalar-merger": (
         "sdy.passes.export_pipeline.constant_or_scalar_merger:ConstantOrScalarMerger"
@@ -118,7 +118,7 @@ class UnknownPassError(Error):
 
     def __init__(self, name: str, also: Iterable[str] = ()) -> None:
         """Take the name, and what it may be a slip of besides the passes here."""
-        from sdy.passes.suggestion import did_you_mean
+        from sdy.dialect.suggestion import did_you_mean
 
         super().__init__(f"unknown pass '{name}'{did_you_mean(name, [*_PASSES, *also])}")
         self.name = name

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from sdy.dialect.errors import Error
 from sdy.ir.diagnostics import warn
 from sdy.passes.base import Pass, option
 
@@ -33,6 +34,13 @@ class SaveModule(Pass):
     file_name: str = option("module", "The name of the file, without index and ending.")
     dump_index: int = option(NO_INDEX, "A number in front of the name, from 0; -1 for none.")
 
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if self.dump_index < NO_INDEX:
+            raise Error(f"dump-index must be at least 0, or -1 for none, got {self.dump_index}")
+        if self.file_name in ("", ".", "..") or "/" in self.file_name:
+            raise Error(f"file-name must be the name of a file alone, got '{self.file_name}'")
+
     def run(self, module: IndexedModule) -> None:
         """Write the file."""
         save_module(module.operation, self.dump_directory, self.file_name, self.dump_index)
@@ -49,6 +57,8 @@ def save_module(module: ir.Operation, directory: str, name: str, index: int = NO
     path = Path(directory) / f"{prefix}{name}.mlir"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(module.get_asm(), encoding="utf-8")
+        path.write_bytes(module.get_asm(binary=True))
     except OSError as error:
         warn(module, f"error when writing file {path}: {error.strerror}")
+    except ValueError as error:
+        warn(module, f"error when writing file {path}: {error}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.ir.call_graph import CallGraph, callee_name
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import FUNCTION, MODULE
 from sdy.ir.symbols import is_private, symbol_name
 from sdy.passes.base import Pass
 from sdy.passes.upstream import run_upstream
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["SymbolDce"]
-
-_MODULE = "builtin.module"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class SymbolDce(Pass):
         """Erase the symbols in place."""
         body = module.module.body.operations
         ops = [op.operation for op in body]
-        has_modules = any(op.name == _MODULE for op in ops)
+        has_modules = any(op.name == MODULE for op in ops)
         if has_modules or not _are_all_called([op for op in ops if is_private(op)], module):
             run_upstream(module.module, self.name)
             if has_modules or len(body) != len(ops):

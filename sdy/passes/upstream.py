@@ -15,9 +15,10 @@ from jaxlib.mlir._mlir_libs import _mlirHlo, _stablehlo
 
 from sdy.dialect.errors import Error
 from sdy.ir.diagnostics import errors_as_exceptions
+from sdy.ir.op_names import FUNCTION, MODULE
 from sdy.passes.registry import UnknownPassError
 
-__all__ = ["UpstreamPass", "run_upstream"]
+__all__ = ["UpstreamPass", "check_exists", "run_manager", "run_upstream"]
 
 _KNOWN = (
     "canonicalize",
@@ -63,7 +64,7 @@ class UpstreamPass:
 
         """
         _register()
-        nestings = [anchors] if anchors else [("builtin.module",), ("builtin.module", "func.func")]
+        nestings = [anchors] if anchors else [(MODULE,), (MODULE, FUNCTION)]
         failure: ValueError | None = None
         for nesting in nestings:
             text = "(".join([*nesting, str(self)]) + ")" * len(nesting)
@@ -84,6 +85,18 @@ class UpstreamPass:
             return Error(f"pass '{self.name}' has no option '{option[1].strip()}'")
         reason = " ".join(line for line in failure.splitlines() if line.strip())
         return Error(f"pass '{self.name}' cannot be added: {reason}")
+
+
+def check_exists(name: str, context: ir.Context) -> None:
+    """Raise UnknownPassError where MLIR has no pass of that name."""
+    with context:
+        try:
+            UpstreamPass(name).build(())
+        except UnknownPassError:
+            raise
+        except Error:
+            # It exists, and does not run on a module or a function.
+            return
 
 
 @cache

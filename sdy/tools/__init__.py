@@ -1,1 +1,1 @@
-"""."""
+"""The command lines: `sdy-opt` and the demonstration."""

@@ -248,7 +248,7 @@ def _value(flag: Flag, value: str | None, rest: list[str]) -> bool | int | str |
 def _check_utf8(text: str) -> None:
     """Raise an error for text with bytes that are not; Python keeps them as surrogates."""
     if any("\ud800" <= char <= "\udfff" for char in text):
-        raise Error(f"expected UTF-8, got {ascii(text)}")
+        raise Error(f"expected UTF-8, got {text!a}")
 
 
 def _number(flag: Flag, value: str) -> int:

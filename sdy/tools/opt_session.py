@@ -5,7 +5,6 @@ This part knows MLIR; it runs in the child process.
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from contextlib import nullcontext
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from sdy.dialect.errors import Error
+from sdy.ir.bytecode import to_bytecode
 from sdy.ir.context import make_context
 from sdy.ir.diagnostics import Diagnostic, DiagnosticError, Source, collect_warnings, render
 from sdy.ir.load import check_nesting, decode, is_bytecode, parse_bytes, parse_text, read_bytes
@@ -240,9 +240,7 @@ class Session:
     def _to_bytes(self, module: ir.Module) -> bytes:
         """Return a valid module as text or bytecode."""
         if self._options.emit_bytecode:
-            buffer = io.BytesIO()
-            module.operation.write_bytecode(buffer)
-            return buffer.getvalue()
+            return to_bytecode(module)
         return self._asm(module, is_valid=True)
 
     def _ir_text(self, module: ir.Module) -> str:

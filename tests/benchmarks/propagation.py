@@ -17,20 +17,9 @@ import subprocess
 import sys
 import time
 
-PASSES = (
-    "sdy-lift-inlined-meshes",
-    "sdy-remove-size-one-axes",
-    "sdy-constant-or-scalar-splitter",
-    "sdy-add-data-flow-edges",
-    "sdy-apply-sharding-constraints",
-    "sdy-user-priority-propagate",
-    "func.func(sdy-sharding-constraint-to-reshard)",
-    "func.func(sdy-sink-data-flow-edges)",
-    "sdy-close-shardings",
-    "func.func(sdy-drop-sharding-rules)",
-    "func.func(sdy-constant-or-scalar-merger)",
-)
-PIPELINE = f"builtin.module({','.join(PASSES)})"
+from tests.differential.pass_lists import EXPORT, IMPORT
+
+PIPELINE = f"builtin.module({','.join((*IMPORT, 'sdy-user-priority-propagate', *EXPORT))})"
 
 
 def measure(layers: int, pairs: int) -> dict[str, float]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 from jaxlib.mlir import ir
 
 from sdy.ir.context import make_context
+from sdy.ir.diagnostics import ShardingWarning
 from sdy.passes.pipeline import run_pipeline
 from tests.differential.reference import Reference, Snapshot, snapshot
 
@@ -14,8 +16,9 @@ __all__ = ["check_passes", "ours"]
 
 
 def ours(program: str, pipeline: str) -> Snapshot:
-    """Run a pipeline such as `builtin.module(sdy-close-shardings)` on MLIR text."""
-    with make_context():
+    """Run a pipeline such as `builtin.module(sdy-close-shardings)` on MLIR text; no warnings."""
+    with make_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShardingWarning)
         module = ir.Module.parse(program)
         run_pipeline(module, pipeline)
         return snapshot(module)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -12,26 +11,13 @@ from sdy.passes.pipeline import parse_pipeline
 from tests.corpus.jax_programs import PROGRAMS
 from tests.differential.call_programs import CALL_PROGRAMS, NAMED_COMPUTATIONS, random_call_program
 from tests.differential.comparison import check_passes, ours
+from tests.differential.pass_lists import (
+    EXPORT_OF_CALLS,
+    IMPORT_OF_CALLS,
+    PROPAGATION_WITH_RULES,
+)
 from tests.differential.reference import Reference
 
-BEFORE = (
-    "sdy-import-pipeline",
-    "sdy-flatten-call-graph",
-    "symbol-dce",
-    "sdy-import-func-calls",
-    "symbol-dce",
-    "sdy-apply-sharding-constraints",
-    "sdy-sharding-group-import",
-    "sdy-pre-order-funcs",
-)
-PROPAGATION = "sdy-user-priority-propagate{keep-sharding-rules=true}"
-AFTER = (
-    "sdy-export-named-computations",
-    "sdy-propagate-to-func-results",
-    "sdy-unflatten-call-graph",
-    "symbol-dce",
-    "sdy-insert-func-call-reshards",
-)
 ALONE = (
     "sdy-propagate-sharding-from-func-to-call",
     "sdy-flatten-call-graph",
@@ -53,18 +39,14 @@ ALONE = (
 pytestmark = pytest.mark.filterwarnings("ignore:.*multiple call ops")
 
 
-@pytest.fixture(scope="module")
-def reference() -> Iterator[Reference]:
-    with Reference() as client:
-        yield client
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_of_jax(name: str, reference: Reference) -> None:
     program = PROGRAMS[name]()
-    check_passes(program, (",".join(BEFORE),), reference)
-    propagated = reference.run(program, f"builtin.module({','.join([*BEFORE, PROPAGATION])})")
-    check_passes(propagated.text, (",".join(AFTER),), reference)
+    check_passes(program, (",".join(IMPORT_OF_CALLS),), reference)
+    propagated = reference.run(
+        program, f"builtin.module({','.join([*IMPORT_OF_CALLS, PROPAGATION_WITH_RULES])})"
+    )
+    check_passes(propagated.text, (",".join(EXPORT_OF_CALLS),), reference)
 
 
 @pytest.mark.parametrize("name", CALL_PROGRAMS)
@@ -85,7 +67,7 @@ def test_each_pass_on_named_computations(pass_: str, reference: Reference) -> No
 
 def test_named_computations_that_have_edges_get_no_second_ones(reference: Reference) -> None:
     """The reference's pass adds edges of edges, which are not valid."""
-    pipeline = f"builtin.module({','.join(BEFORE)})"
+    pipeline = f"builtin.module({','.join(IMPORT_OF_CALLS)})"
     assert "sdy.data_flow_edge" in reference.run(NAMED_COMPUTATIONS, pipeline).error
     text = ours(NAMED_COMPUTATIONS, pipeline).text
     # Two arguments and two results; three inner computations with one of each, and @f itself.
@@ -96,7 +78,7 @@ def test_named_computations_that_have_edges_get_no_second_ones(reference: Refere
 def test_random_programs(seed: int, reference: Reference) -> None:
     program = random_call_program(Random(seed))
     _check_around_propagation(program, reference)
-    check_passes(program, ("sdy-import-func-calls", *AFTER), reference)
+    check_passes(program, ("sdy-import-func-calls", *EXPORT_OF_CALLS), reference)
     check_passes(
         program,
         (
@@ -135,9 +117,9 @@ def test_random_sharding_groups(seed: int, reference: Reference) -> None:
 
 
 def _check_around_propagation(program: str, reference: Reference) -> None:
-    imported = check_passes(program, BEFORE, reference)
-    propagated = reference.run(imported.text, f"builtin.module({PROPAGATION})")
-    check_passes(propagated.text, AFTER, reference)
+    imported = check_passes(program, IMPORT_OF_CALLS, reference)
+    propagated = reference.run(imported.text, f"builtin.module({PROPAGATION_WITH_RULES})")
+    check_passes(propagated.text, EXPORT_OF_CALLS, reference)
 
 
 RECURSION = """
@@ -160,7 +142,7 @@ RECURSION = """
 @pytest.mark.parametrize("pass_", ["sdy-flatten-call-graph", "sdy-import-func-calls"])
 def test_recursion_is_refused(pass_: str, reference: Reference) -> None:
     assert reference.run(RECURSION, f"builtin.module({pass_})").error
-    with pytest.raises(Error, match=r"-:12:\d+: error: function @even is recursive"):
+    with pytest.raises(Error, match=r"<text>:12:\d+: error: function @even is recursive"):
         ours(RECURSION, f"builtin.module({pass_})")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from jaxlib.mlir import ir
 
@@ -13,9 +11,6 @@ from sdy.passes.canonicalize.canonicalize import Canonicalize
 from sdy.passes.options import make_pass
 from tests.differential.collective_programs import random_program
 from tests.differential.reference import Reference, Snapshot, snapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BATCH = 50
 
@@ -60,12 +55,6 @@ func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 """
-
-
-@pytest.fixture(scope="module")
-def reference() -> Iterator[Reference]:
-    with Reference() as client:
-        yield client
 
 
 def ours(program: str, options: str) -> Snapshot:

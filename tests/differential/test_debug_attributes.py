@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import random
 import re
-import warnings
-from collections.abc import Iterator
 
 import pytest
-from jaxlib.mlir import ir
 
-from sdy.ir.context import make_context
-from sdy.passes.pipeline import run_pipeline
 from tests.corpus.jax_programs import PROGRAMS
+from tests.differential.comparison import ours as run_ours
+from tests.differential.pass_lists import IMPORT_WITH_CALLS
 from tests.differential.random_programs import ProgramOptions, random_program
-from tests.differential.reference import Reference, snapshot
+from tests.differential.reference import Reference
 
 ORIGINS = "debug-sharding-origins=true"
 EDGES = "debug-propagation-edge-sharding=true"
@@ -29,34 +26,16 @@ SINK_OPTIONS = {
     EDGES: "sink-debug-propagation-edge-sharding=true",
 }
 
-BEFORE_CONSTRAINTS = (
-    "symbol-dce,sdy-lift-inlined-meshes,sdy-remove-size-one-axes,"
-    "sdy-propagate-sharding-from-func-to-call,sdy-constant-or-scalar-splitter,symbol-dce,"
-    "sdy-manual-axes-cleanup,sdy-add-data-flow-edges,sdy-flatten-call-graph,symbol-dce,"
-    "sdy-import-func-calls,symbol-dce"
-)
-IMPORT = (
-    f"{BEFORE_CONSTRAINTS},"
-    "sdy-apply-sharding-constraints,sdy-sharding-group-import,sdy-pre-order-funcs"
-)
+IMPORT = ",".join(IMPORT_WITH_CALLS)
+BEFORE_CONSTRAINTS = IMPORT.partition(",sdy-apply-sharding-constraints")[0]
 
 _OP_SHARDING = re.compile(r" \{sdy\.sharding = #sdy\.sharding_per_value<\[<[^\n]*?>\]>\}")
 _NO_SUCH_OPERAND = "expected a value ref to have an operand index"
 
 
-@pytest.fixture(scope="module")
-def reference() -> Iterator[Reference]:
-    with Reference() as client:
-        yield client
-
-
 def ours(program: str, passes: str) -> str:
-    """Return the text of a program after passes of ours, which leave a valid module."""
-    with make_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        module = ir.Module.parse(program)
-        run_pipeline(module, f"builtin.module({passes})")
-        return snapshot(module).text
+    """Return the text of a program after passes of ours."""
+    return run_ours(program, f"builtin.module({passes})").text
 
 
 def check(reference: Reference, program: str, passes: str) -> None:

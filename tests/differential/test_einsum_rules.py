@@ -101,7 +101,7 @@ def rule_of_jax(case: Case) -> OpShardingRule:
         return read_rule(attribute)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(cases())
 def test_text_gives_the_rule_that_jax_makes_of_it(case: Case) -> None:
     rule = parse_einsum_rule(case.text, **case.types, **case.sizes)  # type: ignore[arg-type]

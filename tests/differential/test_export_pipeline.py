@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -13,16 +12,16 @@ from sdy.dialect.errors import Error
 from tests.corpus.jax_programs import PROGRAMS
 from tests.differential.call_programs import CALL_PROGRAMS
 from tests.differential.comparison import ours
+from tests.differential.pass_lists import (
+    EXPORT_OF_CALLS,
+    IMPORT_OF_CALLS,
+    PROPAGATION_WITH_RULES,
+)
 from tests.differential.random_programs import ProgramOptions, random_program
 from tests.differential.reference import Reference
 
-PROPAGATED = (
-    "builtin.module(sdy-import-pipeline,sdy-flatten-call-graph,symbol-dce,sdy-import-func-calls,"
-    "symbol-dce,sdy-apply-sharding-constraints,sdy-sharding-group-import,sdy-pre-order-funcs,"
-    "sdy-user-priority-propagate{keep-sharding-rules=true},sdy-export-named-computations,"
-    "sdy-propagate-to-func-results,sdy-unflatten-call-graph,symbol-dce,"
-    "sdy-insert-func-call-reshards)"
-)
+PASSES = (*IMPORT_OF_CALLS, PROPAGATION_WITH_RULES, *EXPORT_OF_CALLS)
+PROPAGATED = f"builtin.module({','.join(PASSES)})"
 OPTIONS = (
     "",
     "{enable-insert-explicit-collectives=true}",
@@ -34,12 +33,6 @@ END_TO_END = (
     "builtin.module(sdy-propagation-pipeline)",
     "builtin.module(sdy-propagation-pipeline{dedup-functions-fully=true})",
 )
-
-
-@pytest.fixture(scope="module")
-def reference() -> Iterator[Reference]:
-    with Reference() as client:
-        yield client
 
 
 def check(program: str, pipeline: str, reference: Reference) -> None:
@@ -58,7 +51,6 @@ def check_export(program: str, reference: Reference) -> None:
         check(before.text, f"builtin.module(sdy-export-pipeline{options})", reference)
 
 
-@pytest.mark.filterwarnings("ignore::sdy.ir.diagnostics.ShardingWarning")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_of_jax(name: str, reference: Reference) -> None:
     check_export(PROGRAMS[name](), reference)
@@ -66,7 +58,6 @@ def test_programs_of_jax(name: str, reference: Reference) -> None:
         check(PROGRAMS[name](), pipeline, reference)
 
 
-@pytest.mark.filterwarnings("ignore::sdy.ir.diagnostics.ShardingWarning")
 @pytest.mark.parametrize("name", CALL_PROGRAMS)
 def test_calls(name: str, reference: Reference) -> None:
     check_export(CALL_PROGRAMS[name], reference)
@@ -74,7 +65,6 @@ def test_calls(name: str, reference: Reference) -> None:
         check(CALL_PROGRAMS[name], pipeline, reference)
 
 
-@pytest.mark.filterwarnings("ignore::sdy.ir.diagnostics.ShardingWarning")
 @pytest.mark.parametrize("seed", range(60))
 def test_random_programs(seed: int, reference: Reference) -> None:
     options = ProgramOptions(ops=8 + seed % 20)

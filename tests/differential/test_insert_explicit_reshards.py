@@ -5,7 +5,6 @@ Both versions: the one that inserts what must be, and the full one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from random import Random
 
@@ -16,6 +15,7 @@ from tests.corpus.jax_programs import PROGRAMS
 from tests.differential.call_programs import CALL_PROGRAMS, random_call_program
 from tests.differential.collective_programs import random_program as random_collectives
 from tests.differential.comparison import ours
+from tests.differential.pass_lists import PROPAGATION_WITH_RULES
 from tests.differential.random_programs import ProgramOptions, random_program
 from tests.differential.reference import Reference
 from tests.differential.scattered_shardings import scatter_shardings
@@ -26,21 +26,14 @@ IMPORT = (
     "sdy-constant-or-scalar-splitter,sdy-manual-axes-cleanup,sdy-add-data-flow-edges,"
     "sdy-apply-sharding-constraints,sdy-sharding-group-import,sdy-pre-order-funcs"
 )
-PROPAGATION = "sdy-user-priority-propagate{keep-sharding-rules=true}"
 BEFORE_RESHARDS = (
     "func.func(sdy-constant-or-scalar-merger),func.func(sdy-sink-data-flow-edges),"
     "sdy-remove-sharding-groups,func.func(sdy-sharding-constraint-to-reshard),"
     "sdy-update-non-divisible-input-output-shardings,"
     "sdy-remove-sub-axes-in-input-output-shardings,sdy-close-shardings"
 )
-PROPAGATED = f"builtin.module({IMPORT},{PROPAGATION})"
-EXPORTED = f"builtin.module({IMPORT},{PROPAGATION},{BEFORE_RESHARDS})"
-
-
-@pytest.fixture(scope="module")
-def reference() -> Iterator[Reference]:
-    with Reference() as client:
-        yield client
+PROPAGATED = f"builtin.module({IMPORT},{PROPAGATION_WITH_RULES})"
+EXPORTED = f"builtin.module({IMPORT},{PROPAGATION_WITH_RULES},{BEFORE_RESHARDS})"
 
 
 def check(program: str, reference: Reference) -> None:

@@ -102,12 +102,6 @@ def test_terminators_are_those_of_the_library() -> None:
         assert is_terminator(name) == op.operation.has_trait(ir.IsTerminatorTrait), name
 
 
-@pytest.fixture(scope="module")
-def reference() -> Iterator[Reference]:
-    with Reference() as client:
-        yield client
-
-
 CUSTOM_CALL = '%0 = "{dialect}.custom_call"(%a) {{call_target_name = "f"{more}}} : {type}'
 FUNCTION = "(tensor<4xf32>) -> tensor<4xf32>"
 

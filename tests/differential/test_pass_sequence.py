@@ -6,55 +6,38 @@ passes. What one pass leaves is what the next one meets, the order of uses inclu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import cache
 
 import pytest
 
 from sdy.tools.demo_model import Size, lower_train_step
 from tests.corpus.jax_programs import PROGRAMS
 from tests.differential.comparison import ours
+from tests.differential.pass_lists import EXPORT, IMPORT
 from tests.differential.reference import Reference
 
-IMPORT = (
-    "sdy-lift-inlined-meshes",
-    "sdy-remove-size-one-axes",
-    "sdy-constant-or-scalar-splitter",
-    "sdy-add-data-flow-edges",
-    "sdy-apply-sharding-constraints",
-)
-PROPAGATION = ("sdy-user-priority-propagate",)
-EXPORT = (
-    "func.func(sdy-constant-or-scalar-merger)",
-    "func.func(sdy-sink-data-flow-edges)",
-    "func.func(sdy-sharding-constraint-to-reshard)",
-    "sdy-close-shardings",
-    "func.func(sdy-drop-sharding-rules)",
-)
-
+PASSES = (*IMPORT, "sdy-user-priority-propagate", *EXPORT)
 PIPELINES = (
     "builtin.module(sdy-import-pipeline)",
     "builtin.module(sdy-import-pipeline{dedup-functions-fully=true})",
 )
 
 
-@pytest.fixture(scope="module")
-def reference() -> Iterator[Reference]:
-    with Reference() as client:
-        yield client
-
-
-def programs() -> dict[str, str]:
+@cache
+def demo() -> str:
     lowered = lower_train_step(Size()).compiler_ir("stablehlo")
-    demo = str(lowered.operation.get_asm(enable_debug_info=True))
-    return {"demo": demo, **{name: build() for name, build in PROGRAMS.items()}}
+    return str(lowered.operation.get_asm(enable_debug_info=True))
 
 
-@pytest.mark.parametrize("name", ["demo", *PROGRAMS])
+BUILDERS: dict[str, Callable[[], str]] = {"demo": demo, **PROGRAMS}
+
+
+@pytest.mark.parametrize("name", BUILDERS)
 def test_every_pass(name: str, reference: Reference) -> None:
-    program = programs()[name]
-    passes = IMPORT + PROPAGATION + EXPORT
-    for count in range(len(IMPORT), len(passes) + 1):
-        pipeline = f"builtin.module({','.join(passes[:count])})"
+    program = BUILDERS[name]()
+    for count in range(1, len(PASSES) + 1):
+        pipeline = f"builtin.module({','.join(PASSES[:count])})"
         expected = reference.run(program, pipeline)
         answer = ours(program, pipeline)
         assert not expected.error, pipeline
@@ -64,7 +47,7 @@ def test_every_pass(name: str, reference: Reference) -> None:
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
-@pytest.mark.parametrize("name", ["demo", *PROGRAMS])
+@pytest.mark.parametrize("name", BUILDERS)
 def test_whole_pipelines(name: str, pipeline: str, reference: Reference) -> None:
-    program = programs()[name]
+    program = BUILDERS[name]()
     assert ours(program, pipeline).text == reference.run(program, pipeline).text

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
 from sdy.dialect.errors import Error
 from tests.corpus.jax_programs import PROGRAMS
 from tests.differential.comparison import check_passes, ours
+from tests.differential.pass_lists import EXPORT, IMPORT
 from tests.differential.pass_programs import EXPORT_PROGRAMS, IMPORT_PROGRAMS, OTHER_PROGRAMS
 from tests.differential.random_programs import ProgramOptions, random_program
 from tests.differential.reference import Reference
 
-IMPORT = (
-    "sdy-lift-inlined-meshes",
-    "sdy-remove-size-one-axes",
-    "sdy-constant-or-scalar-splitter",
-    "sdy-add-data-flow-edges",
-    "sdy-apply-sharding-constraints",
-)
-EXPORT = (
-    "func.func(sdy-constant-or-scalar-merger)",
-    "func.func(sdy-sink-data-flow-edges)",
-    "func.func(sdy-sharding-constraint-to-reshard)",
-    "sdy-close-shardings",
-    "func.func(sdy-drop-sharding-rules)",
-)
 OTHERS = (
     "sdy-inline-meshes",
     "sdy-add-func-data-flow-edges",
@@ -40,12 +26,6 @@ OTHERS = (
     "sdy-remove-sub-axes-in-input-output-shardings",
 )
 SINK_DEBUG = "sink-debug-sharding-origins=true sink-debug-propagation-edge-sharding=true"
-
-
-@pytest.fixture(scope="module")
-def reference() -> Iterator[Reference]:
-    with Reference() as client:
-        yield client
 
 
 def compare(program: str, one: str, reference: Reference) -> None:

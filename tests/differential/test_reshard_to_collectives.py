@@ -15,17 +15,9 @@ from tests.differential.collective_programs import random_program
 from tests.differential.reference import Reference, Snapshot, snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sdy.dialect.mesh import Mesh
 
 FUNCTIONS = 50
-
-
-@pytest.fixture(scope="module")
-def reference() -> Iterator[Reference]:
-    with Reference() as client:
-        yield client
 
 
 def ours(program: str, *, keep: bool = False) -> Snapshot:

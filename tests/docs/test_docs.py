@@ -3,7 +3,7 @@
 Blocks of a page run in order in one folder. ```` ```mlir name.mlir ```` writes a file;
 ```` ```python ```` runs, in one namespace a page; ```` ```console ```` runs each line after `$ `
 and compares what it prints, where `...` stands for anything; ```` ```output ```` is what the
-Python block before it prints. Other blocks are shown, not run.
+Python block before it prints; ```` ```text ```` is shown, not run. There are no others.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+import sdy
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -82,16 +84,20 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {}
     printed = ""
-    for block in blocks(page):
-        match block.language:
-            case "mlir" if block.title:
-                (tmp_path / block.title).write_text(block.body, encoding="utf-8")
-            case "python":
-                printed = run_python(block.body, namespace)
-            case "output":
-                check(block.body, printed)
-            case "console":
-                run_console(block.body, tmp_path)
+    # Rules that one page registers are not there for the next.
+    with sdy.rule_scope():
+        for block in blocks(page):
+            match block.language:
+                case "mlir" if block.title:
+                    (tmp_path / block.title).write_text(block.body, encoding="utf-8")
+                case "python":
+                    printed = run_python(block.body, namespace)
+                case "output":
+                    check(block.body, printed)
+                case "console":
+                    run_console(block.body, tmp_path)
+                case language:
+                    assert language == "text", f"neither run nor marked text:\n{block.body}"
 
 
 def test_a_wrong_output_is_noticed() -> None:

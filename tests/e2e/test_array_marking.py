@@ -143,17 +143,17 @@ func.func @main(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
 )
 def test_a_named_sharding_puts_the_same_parts_on_the_same_devices(text: str) -> None:
     sharding = sdy.parse_sharding(f"sharding{text}")
-    named = sharding.to_named_sharding(DEVICES)
+    named = sdy.jax.to_named_sharding(sharding, DEVICES)
     assert isinstance(named, NamedSharding)
     placed = jax.device_put(ARRAY.astype(np.float32), named)
     held = {shard.device: np.asarray(shard.data) for shard in placed.addressable_shards}
     for number, where in sharding.device_slices(ARRAY.shape).items():
         np.testing.assert_array_equal(held[DEVICES[number]], ARRAY[where])
-    back = sdy.TensorSharding.from_named_sharding(named, rank=2, devices=DEVICES)
+    back = sdy.jax.from_named_sharding(named, rank=2, devices=DEVICES)
     assert back.is_equivalent(sharding, ARRAY.shape)
 
 
 def test_devices_that_are_not_among_those_given() -> None:
     named = NamedSharding(Mesh(np.asarray(DEVICES), ("x",)), PartitionSpec("x"))
     with pytest.raises(sdy.Error, match="not among the devices given"):
-        sdy.TensorSharding.from_named_sharding(named, devices=DEVICES[:4])
+        sdy.jax.from_named_sharding(named, devices=DEVICES[:4])

@@ -118,12 +118,20 @@ def test_a_traced_value_is_no_array_to_be_placed() -> None:
     ],
 )
 def test_partition_specs_of_shardings(text: str, spec: PartitionSpec) -> None:
-    assert sdy.parse_sharding(f"sharding{text}").to_partition_spec() == spec
+    sharding = sdy.parse_sharding(f"sharding{text}")
+    assert sdy.jax.to_partition_spec(sharding) == spec
+    assert sharding.to_partition_spec() == spec.partitions
 
 
 def test_a_named_sharding_of_jax_on_an_abstract_mesh() -> None:
     spec = PartitionSpec(("data", "model"), PartitionSpec.UNCONSTRAINED)
-    found = sdy.TensorSharding.from_named_sharding(NamedSharding(ABSTRACT, spec), rank=3)
+    found = sdy.jax.from_named_sharding(NamedSharding(ABSTRACT, spec), rank=3)
     assert str(found) == ('sharding<mesh<["data"=2, "model"=4]>, [{"data", "model"}, {?}, {}]>')
     with pytest.raises(sdy.Error, match="2 entries for a tensor of rank 1"):
-        sdy.TensorSharding.from_named_sharding(NamedSharding(ABSTRACT, spec), rank=1)
+        sdy.jax.from_named_sharding(NamedSharding(ABSTRACT, spec), rank=1)
+
+
+def test_a_named_sharding_of_jax_with_unreduced_axes() -> None:
+    named = NamedSharding(EXPLICIT, PartitionSpec("model", unreduced={"data"}))
+    found = sdy.jax.from_named_sharding(named)
+    assert str(found) == ('sharding<mesh<["data"=2, "model"=4]>, [{"model"}], unreduced={"data"}>')

@@ -6,6 +6,7 @@ Run by `test_lit.py`, or by hand from the root of the repository: `lit -v tests/
 # ruff: noqa: F821
 # mypy: ignore-errors
 
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -21,7 +22,8 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = str(_HERE)
 config.test_exec_root = lit_config.params.get("output") or tempfile.mkdtemp(prefix="sdy-lit-")
 config.environment["PYTHONPATH"] = str(_HERE.parents[1])
+_PYTHON = shlex.quote(sys.executable)
 config.substitutions += [
-    (_WORD.format("sdy-opt"), f"{sys.executable} -m sdy.tools.sdy_opt"),
-    (_WORD.format("filecheck"), f"{sys.executable} -m filecheck"),
+    (_WORD.format("sdy-opt"), f"{_PYTHON} -m sdy.tools.sdy_opt"),
+    (_WORD.format("filecheck"), f"{_PYTHON} -m filecheck"),
 ]

@@ -1,1 +1,1 @@
-"""."""
+"""Canonicalization: patterns for sdy ops, driven together with MLIR's own."""

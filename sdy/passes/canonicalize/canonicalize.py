@@ -23,6 +23,7 @@ __all__ = ["Canonicalize"]
 _SDY = "sdy"
 _BUILTIN = "builtin"
 _NO_LIMIT = -1
+_REGION_SIMPLIFY = ("disabled", "normal", "aggressive")
 _HOIST_CONSTANTS = {"max-num-rewrites": "0", "region-simplify": "disabled"}
 # No pattern has this name: enabling it alone leaves MLIR's folding and clearing away.
 _NO_PATTERN = "none"
@@ -32,7 +33,7 @@ _ONE_ITERATION = {"max-iterations": "1", "test-convergence": "true"}
 
 @dataclass(frozen=True, slots=True)
 class Canonicalize(Pass):
-    """Bring ops into their canonical form.
+    """Brings ops into their canonical form.
 
     Reshards are fused and shared, collectives that do nothing or undo each other go, an
     all-reduce that is sliced turns into a reduce-scatter, manual computations lose operands that
@@ -46,23 +47,46 @@ class Canonicalize(Pass):
     name: ClassVar[str] = "canonicalize"
     anchor: ClassVar[str] = "any"
 
-    top_down: bool = option(True, "visit ops in the order of the text")
+    top_down: bool = option(True, "Whether to visit ops in the order of the text.")
     region_simplify: str = option(
-        "normal", "how to simplify control flow: disabled, normal or aggressive"
+        "normal", "How to simplify control flow: disabled, normal or aggressive."
     )
-    max_iterations: int = option(10, "how often to start again at most; -1 for no limit")
-    max_num_rewrites: int = option(-1, "only -1, no limit, is supported")
-    test_convergence: bool = option(False, "fail where max-iterations are not enough")
-    cse_between_iterations: bool = option(False, "eliminate common subexpressions each time")
-    disable_patterns: str = option("", "patterns not to use, by name or label, separated by commas")
+    max_iterations: int = option(10, "How often to start again at most; -1 for no limit.")
+    max_num_rewrites: int = option(
+        -1, "How much to rewrite at most; only -1, no limit, where there are sdy ops to rewrite."
+    )
+    test_convergence: bool = option(False, "Whether to fail where max-iterations are not enough.")
+    cse_between_iterations: bool = option(
+        False, "Whether to eliminate common subexpressions each time."
+    )
+    disable_patterns: str = option(
+        "", "Patterns not to use, by name or label, separated by commas."
+    )
     enable_patterns: str = option(
         "",
-        "patterns to use, by name or label, separated by commas; all if empty. "
-        "sdy-reshard and sdy-collective are the labels of those for sdy ops",
+        "Patterns to use, by name or label, separated by commas; all if empty. "
+        "Those for sdy ops have the labels sdy-reshard and sdy-collective.",
     )
     filter_dialects: str = option(
-        "", "dialects whose patterns to use, separated by commas; all if empty"
+        "", "Dialects whose patterns to use, separated by commas; all if empty."
     )
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        for flag, value in (
+            ("max-iterations", self.max_iterations),
+            ("max-num-rewrites", self.max_num_rewrites),
+        ):
+            if not _NO_LIMIT <= value < 1 << 63:
+                raise Error(
+                    f"option '{flag}' of pass '{self.name}': "
+                    f"expected a number from 0 to 2**63 - 1, or -1 for no limit, got {value}"
+                )
+        if self.region_simplify not in _REGION_SIMPLIFY:
+            raise Error(
+                f"option 'region-simplify' of pass '{self.name}': "
+                f"expected {', '.join(_REGION_SIMPLIFY)}, got '{self.region_simplify}'"
+            )
 
     def run(self, module: IndexedModule) -> None:
         """Canonicalize all of `module`.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlib.mlir import ir
 
+from sdy.ir.op_names import MODULE
 from sdy.ir.op_traits import erasable_when_unused
 from sdy.passes.canonicalize.operations import users
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Pattern", "Rewrite", "Rewriter", "pattern", "rewrite_greedily"]
 
-MODULE = "builtin.module"
 
 Rewrite: TypeAlias = "Callable[[ir.Operation, Rewriter], bool]"
 
@@ -225,16 +225,8 @@ def _first_ops(
     module: IndexedModule, names: Mapping[str, object], *, top_down: bool
 ) -> list[ir.Operation]:
     """Return the ops with those names or without uses so that the last is to be visited first."""
-    ops: list[ir.Operation] = []
-    advance = ir.WalkResult.ADVANCE
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in names or not _is_used(op):
-            ops.append(op)
-        return advance
-
     order = ir.WalkOrder.PRE_ORDER if top_down else ir.WalkOrder.POST_ORDER
-    module.operation.walk(visit, order)
+    ops = [op for op in module.walk(order) if op.name in names or not _is_used(op)]
     return ops[::-1] if top_down else ops
 
 

@@ -8,9 +8,16 @@ from jaxlib.mlir import ir
 
 from sdy.dialect.axes import merge_adjacent_axes
 from sdy.ir.axis_lists import read_axes, read_axes_per_dim
+from sdy.ir.op_names import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_SLICE,
+    REPLICATED_TO_UNREDUCED,
+    SHARDED_TO_UNREDUCED,
+)
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.canonicalize.driver import Rewriter, pattern
-from sdy.passes.canonicalize.labels import COLLECTIVE
+from sdy.passes.canonicalize.labels import COLLECTIVE_LABEL
 from sdy.passes.canonicalize.operations import producer
 from sdy.passes.canonicalize.stand_in import may_stand_in
 
@@ -24,33 +31,33 @@ __all__ = [
 ]
 
 
-@pattern("sdy.all_slice", benefit=2, label=COLLECTIVE)
+@pattern(ALL_SLICE, benefit=2, label=COLLECTIVE_LABEL)
 def all_slice_of_all_gather(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Take what was gathered where it is sliced along the same axes again."""
-    gather = producer(op.operands[0], "sdy.all_gather")
+    gather = producer(op.operands[0], ALL_GATHER)
     if gather is None or gather.attributes["gathering_axes"] != op.attributes["slicing_axes"]:
         return False
     return _undo(op, gather.operands[0], rewriter)
 
 
-@pattern("sdy.all_reduce", benefit=2, label=COLLECTIVE)
+@pattern(ALL_REDUCE, benefit=2, label=COLLECTIVE_LABEL)
 def all_reduce_of_replicated_to_unreduced(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Take what was replicated where its axes turn unreduced and are reduced again."""
-    inner = producer(op.operands[0], "sdy.replicated_to_unreduced")
+    inner = producer(op.operands[0], REPLICATED_TO_UNREDUCED)
     if inner is None or inner.attributes["axes"] != op.attributes["reduction_axes"]:
         return False
     return _undo(op, inner.operands[0], rewriter)
 
 
-@pattern("sdy.all_reduce", label=COLLECTIVE)
+@pattern(ALL_REDUCE, label=COLLECTIVE_LABEL)
 def all_reduce_of_sharded_to_unreduced(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Gather along the axes that turn from sharded to unreduced and are then reduced."""
-    inner = producer(op.operands[0], "sdy.sharded_to_unreduced")
+    inner = producer(op.operands[0], SHARDED_TO_UNREDUCED)
     if inner is None or _all_axes(inner, rewriter) != read_axes(op.attributes["reduction_axes"]):
         return False
     source = inner.operands[0]
     gathered = rewriter.create(
-        "sdy.all_gather",
+        ALL_GATHER,
         [source],
         {
             "gathering_axes": inner.attributes["axes"],

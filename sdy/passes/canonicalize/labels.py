@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["COLLECTIVE", "RESHARD"]
+__all__ = ["COLLECTIVE_LABEL", "RESHARD_LABEL"]
 
-RESHARD: Final = "sdy-reshard"
-COLLECTIVE: Final = "sdy-collective"
+RESHARD_LABEL: Final = "sdy-reshard"
+COLLECTIVE_LABEL: Final = "sdy-collective"

@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdy.ir.axis_lists import read_axes_per_dim
+from sdy.ir.op_names import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_SLICE,
+    ALL_TO_ALL,
+    COLLECTIVE_PERMUTE,
+    REDUCE_SCATTER,
+)
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.canonicalize.driver import Rewriter, pattern
-from sdy.passes.canonicalize.labels import COLLECTIVE
+from sdy.passes.canonicalize.labels import COLLECTIVE_LABEL
 from sdy.passes.canonicalize.operations import is_unused
 from sdy.passes.canonicalize.stand_in import may_stand_in
 
@@ -24,37 +32,37 @@ __all__ = [
 ]
 
 
-@pattern("sdy.all_gather", label=COLLECTIVE)
+@pattern(ALL_GATHER, label=COLLECTIVE_LABEL)
 def all_gather_noop(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Drop an all-gather along no axes."""
     return _drop_without_axes(op, "gathering_axes", rewriter)
 
 
-@pattern("sdy.all_slice", label=COLLECTIVE)
+@pattern(ALL_SLICE, label=COLLECTIVE_LABEL)
 def all_slice_noop(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Drop an all-slice along no axes."""
     return _drop_without_axes(op, "slicing_axes", rewriter)
 
 
-@pattern("sdy.all_reduce", label=COLLECTIVE)
+@pattern(ALL_REDUCE, label=COLLECTIVE_LABEL)
 def all_reduce_noop(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Drop an all-reduce along no axes."""
     return _drop_without_axes(op, "reduction_axes", rewriter)
 
 
-@pattern("sdy.reduce_scatter", label=COLLECTIVE)
+@pattern(REDUCE_SCATTER, label=COLLECTIVE_LABEL)
 def reduce_scatter_noop(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Drop a reduce-scatter along no axes."""
     return _drop_without_axes(op, "reduce_scatter_axes", rewriter)
 
 
-@pattern("sdy.all_to_all", label=COLLECTIVE)
+@pattern(ALL_TO_ALL, label=COLLECTIVE_LABEL)
 def all_to_all_unused(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Drop an all-to-all that nothing uses, such as the inner one of two that were fused."""
     return is_unused(op.result) and _drop(op, rewriter)
 
 
-@pattern("sdy.collective_permute", label=COLLECTIVE)
+@pattern(COLLECTIVE_PERMUTE, label=COLLECTIVE_LABEL)
 def collective_permute_noop(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Drop a collective-permute whose operand is already sharded as its result is."""
     before = sharding_of(op.operands[0], rewriter.codec)

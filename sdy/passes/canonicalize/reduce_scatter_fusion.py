@@ -11,9 +11,10 @@ from jaxlib.mlir import ir
 from sdy.dialect.axes import join_axes
 from sdy.dialect.sharding import DimensionSharding, TensorSharding
 from sdy.ir.axis_lists import axes_per_dim_attribute, read_axes, read_axes_per_dim
+from sdy.ir.op_names import ALL_REDUCE, ALL_SLICE, REDUCE_SCATTER
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.canonicalize.driver import Rewriter, pattern
-from sdy.passes.canonicalize.labels import COLLECTIVE
+from sdy.passes.canonicalize.labels import COLLECTIVE_LABEL
 from sdy.passes.canonicalize.operations import producer, users
 
 if TYPE_CHECKING:
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["reduce_scatter_fusion"]
 
 
-@pattern("sdy.all_slice", label=COLLECTIVE)
+@pattern(ALL_SLICE, label=COLLECTIVE_LABEL)
 def reduce_scatter_fusion(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Scatter along the reduced axes, then slice along what is left of the slicing axes."""
-    all_reduce = producer(op.operands[0], "sdy.all_reduce")
+    all_reduce = producer(op.operands[0], ALL_REDUCE)
     if all_reduce is None or not _is_first_of_equal_slices(op, all_reduce.result):
         return False
     split = _split_axes(
@@ -43,7 +44,7 @@ def reduce_scatter_fusion(op: ir.Operation, rewriter: Rewriter) -> bool:
     source = all_reduce.operands[0]
     sharding = _scattered_sharding(all_reduce, op, scattered_axes, rewriter)
     result = rewriter.create(
-        "sdy.reduce_scatter",
+        REDUCE_SCATTER,
         [source],
         {
             "reduce_scatter_axes": axes_per_dim_attribute(scattered_axes, rewriter.context),
@@ -55,7 +56,7 @@ def reduce_scatter_fusion(op: ir.Operation, rewriter: Rewriter) -> bool:
     )
     if any(sliced_axes):
         result = rewriter.create(
-            "sdy.all_slice",
+            ALL_SLICE,
             [result],
             {
                 "slicing_axes": axes_per_dim_attribute(sliced_axes, rewriter.context),
@@ -75,7 +76,7 @@ def _is_first_of_equal_slices(op: ir.Operation, reduced: ir.Value) -> bool:
     """Return whether all users are slices along the same axes, in one block, `op` the first."""
     axes, block = op.attributes["slicing_axes"], op.block
     return all(
-        user.name == "sdy.all_slice"
+        user.name == ALL_SLICE
         and user.attributes["slicing_axes"] == axes
         and user.block == block
         and (user == op or op.is_before_in_block(user))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlib.mlir import ir
 
+from sdy.ir.op_names import RESHARD
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.canonicalize.driver import Rewriter, pattern
 from sdy.passes.canonicalize.operations import after, users
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["reshard_common_subexpression"]
 
-RESHARD = "sdy.reshard"
 RESHAPE = "stablehlo.reshape"
 TRANSPOSE = "stablehlo.transpose"
 

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sdy.ir.op_names import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_SLICE,
+    ALL_TO_ALL,
+    COLLECTIVE_PERMUTE,
+    REDUCE_SCATTER,
+    REPLICATED_TO_UNREDUCED,
+    SHARDED_TO_UNREDUCED,
+)
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.canonicalize.operations import users
 
@@ -15,14 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["may_stand_in"]
 
-_TAKE_ANY_VALUE: Final = frozenset({"sdy.all_reduce", "sdy.all_slice", "sdy.reduce_scatter"})
+_TAKE_ANY_VALUE: Final = frozenset({ALL_REDUCE, ALL_SLICE, REDUCE_SCATTER})
 _NEED_A_SHARDING: Final = frozenset(
     {
-        "sdy.all_gather",
-        "sdy.all_to_all",
-        "sdy.collective_permute",
-        "sdy.replicated_to_unreduced",
-        "sdy.sharded_to_unreduced",
+        ALL_GATHER,
+        ALL_TO_ALL,
+        COLLECTIVE_PERMUTE,
+        REPLICATED_TO_UNREDUCED,
+        SHARDED_TO_UNREDUCED,
     }
 )
 
@@ -43,7 +53,7 @@ def may_stand_in(sharding: TensorSharding | None, value: ir.Value, codec: Attrib
         return not names & _NEED_A_SHARDING and current.is_fully_replicated
     if sharding.mesh != current.mesh or not sharding.splits_alike(current):
         return False
-    if "sdy.replicated_to_unreduced" in names and sharding.dimensions != current.dimensions:
+    if REPLICATED_TO_UNREDUCED in names and sharding.dimensions != current.dimensions:
         return False
-    unreduces = names & {"sdy.replicated_to_unreduced", "sdy.sharded_to_unreduced"}
+    unreduces = names & {REPLICATED_TO_UNREDUCED, SHARDED_TO_UNREDUCED}
     return not unreduces or sharding.unreduced == current.unreduced

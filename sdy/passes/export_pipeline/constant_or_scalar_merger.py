@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.ir.constants import attributes_key
+from sdy.ir.op_names import FUNCTION
 from sdy.ir.op_traits import CONSTANT_LIKE
 from sdy.ir.types import is_scalar
 from sdy.passes.base import Pass
@@ -32,7 +33,7 @@ class ConstantOrScalarMerger(Pass):
     """
 
     name: ClassVar[str] = "sdy-constant-or-scalar-merger"
-    anchor: ClassVar[str] = "func.func"
+    anchor: ClassVar[str] = FUNCTION
 
     def run(self, module: IndexedModule) -> None:
         """Merge the ops in place."""

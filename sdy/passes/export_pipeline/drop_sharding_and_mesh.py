@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sdy.ir.attribute_removal import remove_attributes, remove_signature_attributes
 from sdy.ir.attributes import SHARDING
+from sdy.ir.op_names import MESH
 from sdy.passes.base import Pass
 
 if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["DropShardingAndMesh"]
-
-_MESH = "sdy.mesh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class DropShardingAndMesh(Pass):
         """Remove them in place."""
         remove_attributes((op for _, op in module.in_order), (SHARDING,))
         remove_signature_attributes(module, (SHARDING,))
-        meshes = module.ops(_MESH)
+        meshes = module.ops(MESH)
         module.replace_ops(dict.fromkeys(meshes, ()))
         for mesh in meshes:
             mesh.erase()

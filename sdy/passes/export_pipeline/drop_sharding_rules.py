@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from jaxlib.mlir.dialects import sdy as mlir_sdy
 
 from sdy.ir.attributes import SHARDING_RULE
+from sdy.ir.op_names import FUNCTION
 from sdy.passes.base import Pass
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class DropShardingRules(Pass):
     """Removes `sdy.sharding_rule` from every op, except rules that a user wrote."""
 
     name: ClassVar[str] = "sdy-drop-sharding-rules"
-    anchor: ClassVar[str] = "func.func"
+    anchor: ClassVar[str] = FUNCTION
 
     def run(self, module: IndexedModule) -> None:
         """Drop the rules in place."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from jaxlib.mlir import ir
 
 from sdy.ir.attributes import SHARDING
-from sdy.ir.call_graph import CALL, ORIGINAL_NAME
+from sdy.ir.call_graph import ORIGINAL_NAME
 from sdy.ir.data_flow import DATA_FLOW_EDGE, NAMED_COMPUTATION
 from sdy.ir.data_flow_edges import block_argument_edge_owners, edge_shardings
 from sdy.ir.function_shardings import set_argument_shardings
@@ -18,7 +18,7 @@ from sdy.ir.named_computations import (
     in_post_order,
     move_body,
 )
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import CALL, FUNCTION, RETURN
 from sdy.ir.symbols import SymbolNames
 from sdy.passes.base import Pass
 
@@ -99,7 +99,7 @@ class _Exporter:
         function = ir.Operation.create(
             FUNCTION, attributes=attributes, regions=1, loc=op.location, ip=self._end
         )
-        move_body(op, function, "func.return")
+        move_body(op, function, RETURN)
         _drop_edges(block_argument_edge_owners(function))
         if in_shardings is not None:
             shardings = self._codec.shardings(in_shardings)

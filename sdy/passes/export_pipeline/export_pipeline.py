@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.passes.base import option
-from sdy.passes.canonicalize.labels import COLLECTIVE, RESHARD
+from sdy.passes.canonicalize.labels import COLLECTIVE_LABEL, RESHARD_LABEL
 from sdy.passes.export_pipeline.insert_explicit_reshards import InsertExplicitReshards
 from sdy.passes.export_pipeline.sink_data_flow_edges import SinkDataFlowEdges
 from sdy.passes.options import format_options
@@ -80,9 +80,9 @@ class ExportPipeline(PassPipeline):
         yield reshards.name + format_options(reshards)
         if explicit:
             yield from self._save(1, "after_explicit_reshards")
-            yield f"canonicalize{{enable-patterns={RESHARD}}}"
+            yield f"canonicalize{{enable-patterns={RESHARD_LABEL}}}"
             yield "sdy-reshard-to-collectives"
-        yield f"canonicalize{{enable-patterns={COLLECTIVE}}}"
+        yield f"canonicalize{{enable-patterns={COLLECTIVE_LABEL}}}"
         if not explicit:
             yield from self._save(1, "after_minimal_partitioner_with_global_shapes")
             return

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.ir.data_flow import DATA_FLOW_OPS, region_terminator
+from sdy.ir.op_names import FUNCTION
 from sdy.ir.op_traits import is_terminator
-from sdy.ir.sharding_access import FUNCTION
 from sdy.passes.base import Pass, option
 from sdy.passes.export_pipeline.explicit_reshards.inserter import ALWAYS_RESHARDED, Inserter
 from sdy.passes.export_pipeline.explicit_reshards.unreduced_search import may_have_unreduced_axes
@@ -38,7 +38,7 @@ class InsertExplicitReshards(Pass):
     """
 
     name: ClassVar[str] = "sdy-insert-explicit-reshards"
-    anchor: ClassVar[str] = "func.func"
+    anchor: ClassVar[str] = FUNCTION
     enable_full_version: bool = option(False, "Whether all ops are treated, not just some.")
 
     def run(self, module: IndexedModule) -> None:

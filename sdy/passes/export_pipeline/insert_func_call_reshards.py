@@ -9,10 +9,10 @@ from jaxlib.mlir import ir
 
 from sdy.dialect.sharding import TensorSharding
 from sdy.ir.attributes import SHARDING
-from sdy.ir.call_graph import CALL, callee_name
+from sdy.ir.call_graph import callee_name
 from sdy.ir.data_flow_edges import insertion_point_after
 from sdy.ir.function_shardings import result_shardings
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import CALL, FUNCTION, RESHARD
 from sdy.ir.symbols import symbol_name
 from sdy.passes.base import Pass
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["InsertFuncCallReshards"]
-
-_RESHARD = "sdy.reshard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ def _reshard_results(
 
 def _reshard(result: ir.Value, sharding: TensorSharding, codec: AttributeCodec) -> ir.Operation:
     reshard = ir.Operation.create(
-        _RESHARD,
+        RESHARD,
         results=[result.type],
         operands=[result],
         attributes={"sharding": codec.attribute(sharding)},

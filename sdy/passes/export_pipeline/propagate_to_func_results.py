@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sdy.ir.data_flow import region_terminator
 from sdy.ir.function_shardings import set_result_shardings
 from sdy.ir.main_function import main_function
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import FUNCTION, RETURN
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.base import Pass
 
@@ -31,12 +31,9 @@ class PropagateToFuncResults(Pass):
     name: ClassVar[str] = "sdy-propagate-to-func-results"
 
     def run(self, module: IndexedModule) -> None:
-        """Set the shardings in place; an error where no function is the main one."""
-        functions = module.ops(FUNCTION)
-        if not functions:
-            return
+        """Set the shardings in place; an error where none of several functions is main."""
         main = main_function(module)
-        for function in functions:
+        for function in module.ops(FUNCTION):
             if function != main:
                 _propagate_to_results(function, module.codec)
 
@@ -45,6 +42,6 @@ def _propagate_to_results(function: ir.Operation, codec: AttributeCodec) -> None
     body = function.regions[0]
     if len(body.blocks):
         terminator = region_terminator(body)
-        if terminator.name == "func.return":
+        if terminator.name == RETURN:
             returned = [sharding_of(value, codec) for value in terminator.operands]
             set_result_shardings(function, returned, codec)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.ir.attributes import SHARDING
+from sdy.ir.op_names import ALL_GATHER, FUNCTION, REDUCE_SCATTER
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.base import Pass
 from sdy.passes.canonicalize.operations import has_one_use, producer, users
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RemoveAllGatherReduceScatterForCmv1"]
 
-_ALL_GATHER = "sdy.all_gather"
-_REDUCE_SCATTER = "sdy.reduce_scatter"
 _DOTS = frozenset({"stablehlo.dot", "stablehlo.dot_general"})
 
 
@@ -33,11 +32,11 @@ class RemoveAllGatherReduceScatterForCmv1(Pass):
     """
 
     name: ClassVar[str] = "sdy-remove-all-gather-reduce-scatter-for-cmv1"
-    anchor: ClassVar[str] = "func.func"
+    anchor: ClassVar[str] = FUNCTION
 
     def run(self, module: IndexedModule) -> None:
         """Remove the collectives in place."""
-        if not {_ALL_GATHER, _REDUCE_SCATTER} & module.ops_by_name.keys():
+        if not {ALL_GATHER, REDUCE_SCATTER} & module.ops_by_name.keys():
             return
         removed: list[ir.Operation] = []
         for name, op in module.in_order:
@@ -52,7 +51,7 @@ class RemoveAllGatherReduceScatterForCmv1(Pass):
 
 def _gathers(dot: ir.Operation) -> list[ir.Operation]:
     """Return the all-gathers of which just the dot uses the results."""
-    found = (producer(value, _ALL_GATHER) for value in dot.operands)
+    found = (producer(value, ALL_GATHER) for value in dot.operands)
     return [op for op in found if op is not None and has_one_use(op.result)]
 
 
@@ -62,7 +61,7 @@ def _scatter(dot: ir.Operation, codec: AttributeCodec) -> list[ir.Operation]:
         return []
     (user,) = users(dot.result)
     sharding = sharding_of(dot.result, codec)
-    if user.name != _REDUCE_SCATTER or (sharding is not None and sharding.unreduced):
+    if user.name != REDUCE_SCATTER or (sharding is not None and sharding.unreduced):
         return []
     scattered = codec.sharding(user.attributes["out_sharding"])
     dot.attributes[SHARDING] = codec.list_attribute((scattered,))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.ir.attribute_removal import remove_attributes, remove_signature_attributes
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import FUNCTION
 from sdy.passes.base import Pass
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from sdy.ir.op_names import GROUP
 from sdy.passes.base import Pass
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class RemoveShardingGroups(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Remove the groups in place."""
-        groups = module.ops("sdy.sharding_group")
+        groups = module.ops(GROUP)
         module.replace_ops(dict.fromkeys(groups, ()))
         for group in groups:
             group.erase()

@@ -28,8 +28,10 @@ class RemoveSubAxesInInputOutputShardings(Pass):
     name: ClassVar[str] = "sdy-remove-sub-axes-in-input-output-shardings"
 
     def run(self, module: IndexedModule) -> None:
-        """Remove the sub-axes in place; an error where no function is the main one."""
-        transform_signature(main_function(module), _without_sub_axes, module.codec)
+        """Remove the sub-axes in place; an error where none of several functions is main."""
+        main = main_function(module)
+        if main is not None:
+            transform_signature(main, _without_sub_axes, module.codec)
 
 
 def _without_sub_axes(sharding: TensorSharding) -> TensorSharding:

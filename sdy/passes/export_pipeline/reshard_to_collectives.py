@@ -11,6 +11,15 @@ from sdy.dialect.sharding import TensorSharding
 from sdy.ir.axis_lists import AllToAllParam, axes_per_dim_attribute, params_attribute
 from sdy.ir.diagnostics import op_error
 from sdy.ir.dialect_conversion import renew_operands
+from sdy.ir.op_names import (
+    ALL_GATHER,
+    ALL_SLICE,
+    ALL_TO_ALL,
+    BARRIER,
+    COLLECTIVE_PERMUTE,
+    FUNCTION,
+    RESHARD,
+)
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.base import Pass, option
 from sdy.passes.export_pipeline.reshard_plan import plan_reshard
@@ -24,11 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ReshardToCollectives"]
 
-_RESHARD = "sdy.reshard"
-_BARRIER = "sdy.propagation_barrier"
-_COLLECTIVES = frozenset(
-    {"sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "sdy.collective_permute"}
-)
+_COLLECTIVES = frozenset({ALL_GATHER, ALL_SLICE, ALL_TO_ALL, COLLECTIVE_PERMUTE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +46,10 @@ class ReshardToCollectives(Pass):
     """
 
     name: ClassVar[str] = "sdy-reshard-to-collectives"
-    anchor: ClassVar[str] = "func.func"
+    anchor: ClassVar[str] = FUNCTION
 
     keep_redundant_reshards: bool = option(
-        False, "keep the reshards that do not change how the operand is sharded"
+        False, "Whether to keep the reshards that do not change how the operand is sharded."
     )
 
     def run(self, module: IndexedModule) -> None:
@@ -59,7 +64,7 @@ class ReshardToCollectives(Pass):
         for name, op in module.in_order:
             if name in _COLLECTIVES:
                 continue
-            if name != _RESHARD:
+            if name != RESHARD:
                 renew_operands(op)
             elif self._is_to_be_converted(op, module.codec):
                 converted[op.result] = _convert(op, converted, module.codec)
@@ -111,17 +116,17 @@ def _collective(step: ReshardStep, operand: ir.Value, reshard: ir.Operation) -> 
     context = reshard.context
     match step:
         case AllSlice():
-            name = "sdy.all_slice"
+            name = ALL_SLICE
             attributes = {"slicing_axes": axes_per_dim_attribute(step.axes, context)}
         case AllGather():
-            name = "sdy.all_gather"
+            name = ALL_GATHER
             attributes = {"gathering_axes": axes_per_dim_attribute(step.axes, context)}
         case AllToAll():
-            name = "sdy.all_to_all"
+            name = ALL_TO_ALL
             param = AllToAllParam(step.axes, step.source, step.target)
             attributes = {"params": params_attribute((param,), context)}
         case _:
-            name = "sdy.collective_permute"
+            name = COLLECTIVE_PERMUTE
             attributes = {}
     attributes["out_sharding"] = ir.Attribute.parse(f"#sdy.sharding<{step.sharding.body}>", context)
     return ir.Operation.create(
@@ -135,7 +140,7 @@ def _collective(step: ReshardStep, operand: ir.Value, reshard: ir.Operation) -> 
 
 
 def _behind_barriers(value: ir.Value) -> ir.Value:
-    while isinstance(value, ir.OpResult) and value.owner.operation.name == _BARRIER:
+    while isinstance(value, ir.OpResult) and value.owner.operation.name == BARRIER:
         value = value.owner.operation.operands[0]
     return value
 

@@ -11,6 +11,7 @@ from sdy.dialect.manual_axes import add_free_axes
 from sdy.ir.attributes import SHARDING
 from sdy.ir.data_flow import DATA_FLOW_EDGE, DATA_FLOW_OPS, MANUAL_COMPUTATION, edge_on
 from sdy.ir.data_flow_edges import block_argument_edge_owners, edge_shardings
+from sdy.ir.op_names import FUNCTION
 from sdy.ir.sharding_access import REGION_OPS, manual_axes
 from sdy.passes.base import Pass, option
 
@@ -33,7 +34,7 @@ class SinkDataFlowEdges(Pass):
     """
 
     name: ClassVar[str] = "sdy-sink-data-flow-edges"
-    anchor: ClassVar[str] = "func.func"
+    anchor: ClassVar[str] = FUNCTION
     sink_debug_sharding_origins: bool = option(
         False, "Whether to keep on the op which user sharding each axis comes from."
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.dialect.sharding import TensorSharding
+from sdy.ir.op_names import FUNC_EDGE, FUNCTION
 from sdy.ir.sharding_access import set_sharding_of
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.base import Pass
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SinkFuncDataFlowEdges"]
 
-_EDGE = "sdy.func_data_flow_edge"
-
 
 @dataclass(frozen=True, slots=True)
 class SinkFuncDataFlowEdges(Pass):
@@ -29,11 +28,11 @@ class SinkFuncDataFlowEdges(Pass):
     """
 
     name: ClassVar[str] = "sdy-sink-func-data-flow-edges"
-    anchor: ClassVar[str] = "func.func"
+    anchor: ClassVar[str] = FUNCTION
 
     def run(self, module: IndexedModule) -> None:
         """Move the shardings and drop the edges in place."""
-        edges = module.ops(_EDGE)
+        edges = module.ops(FUNC_EDGE)
         for edge in edges:
             _sink(edge, module.codec)
             edge.result.replace_all_uses_with(edge.operands[0])

@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from jaxlib.mlir.dialects import sdy as mlir_sdy
 
-from sdy.ir.call_graph import (
-    CALL,
-    ORIGINAL_NAME,
-    callee_name,
-    original_function_name,
-    set_callee,
-)
+from sdy.ir.call_graph import ORIGINAL_NAME, callee_name, original_function_name, set_callee
 from sdy.ir.function_shardings import argument_shardings, result_shardings
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import CALL, FUNCTION
 from sdy.ir.symbols import symbol_name
 from sdy.passes.base import Pass, option
 

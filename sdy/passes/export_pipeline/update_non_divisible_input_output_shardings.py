@@ -12,10 +12,11 @@ from sdy.dialect.axes import AxisRef
 from sdy.dialect.manual_axes import add_free_axes, erase_manual_axes
 from sdy.dialect.sharding import DimensionSharding
 from sdy.ir.attributes import SHARDING
-from sdy.ir.call_graph import CALL
 from sdy.ir.data_flow import MANUAL_COMPUTATION
 from sdy.ir.data_flow_edges import block_argument_edge_owners
-from sdy.ir.sharding_access import FUNCTION, manual_axes
+from sdy.ir.op_names import CALL, FUNCTION
+from sdy.ir.sharding_access import manual_axes
+from sdy.ir.signature_attributes import named_attributes, set_signature_entries, signature_entries
 from sdy.ir.types import is_static_shaped
 from sdy.ir.values import signature
 from sdy.passes.base import Pass
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.ir.attributes import AttributeCodec
     from sdy.ir.indexed_module import IndexedModule
+    from sdy.ir.signature_attributes import Field
 
 __all__ = ["UpdateNonDivisibleInputOutputShardings"]
 
@@ -57,17 +59,17 @@ class UpdateNonDivisibleInputOutputShardings(Pass):
 
 
 def _update_signature(
-    function: ir.Operation, field: str, types: Sequence[ir.Type], codec: AttributeCodec
+    function: ir.Operation, field: Field, types: Sequence[ir.Type], codec: AttributeCodec
 ) -> None:
     if field not in function.attributes:
         return
-    entries = list(map(ir.DictAttr, ir.ArrayAttr(function.attributes[field])))
+    entries = signature_entries(function, field)
     for index, (entry, type_) in enumerate(zip(entries, types, strict=True)):
         if SHARDING in entry:
             even = _evenly_sharded(codec.sharding(entry[SHARDING]), type_)
-            attributes = {named.name: named.attr for named in entry}
-            entries[index] = ir.DictAttr.get(attributes | {SHARDING: codec.attribute(even)})
-    function.attributes[field] = ir.ArrayAttr.get(entries)
+            attributes = named_attributes(entry) | {SHARDING: codec.attribute(even)}
+            entries[index] = ir.DictAttr.get(attributes, function.context)
+    set_signature_entries(function, field, entries)
 
 
 def _update_results(op: ir.Operation, field: str, codec: AttributeCodec) -> None:

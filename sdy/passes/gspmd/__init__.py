@@ -1,1 +1,1 @@
-"""."""
+"""Shardings as the `mhlo.sharding` attributes of XLA's SPMD partitioner, and back."""

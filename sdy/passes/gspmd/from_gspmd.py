@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
 
-from sdy.dialect.errors import Error
+from sdy.dialect.errors import Error, check_type
 from sdy.dialect.hlo_sharding import HloSharding
 from sdy.dialect.mesh_finding import FoundMeshes, find_meshes
 from sdy.ir.attributes import SHARDING
 from sdy.ir.diagnostics import op_error
 from sdy.ir.indexed_module import IndexedModule
+from sdy.ir.op_names import CONSTRAINT, FUNCTION, MESH, MHLO_COPY, RESHARD
+from sdy.ir.signature_attributes import named_attributes, set_signature_entries, signature_entries
 from sdy.ir.symbols import SYMBOL, symbol_name
 from sdy.ir.types import rank
 from sdy.ir.values import signature
@@ -24,12 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from sdy.dialect.mesh import Mesh
+    from sdy.ir.signature_attributes import Field
 
 __all__ = ["FromGspmd", "from_gspmd"]
 
-_FUNCTION = "func.func"
 _CUSTOM_CALL = "stablehlo.custom_call"
-_COPY = "mhlo.copy"
 _NUM_PARTITIONS = "mhlo.num_partitions"
 _CONSTRAINT_TARGETS = frozenset({"Sharding"})
 _MANUAL_TARGETS = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
@@ -42,6 +43,7 @@ def from_gspmd(module: ir.Module) -> ir.Module:
       Error: at an op that cannot be imported; the module is as it was.
 
     """
+    check_type(module, ir.Module, "module", "an ir.Module (sdy.load makes one)")
     with restored_on_error(module):
         FromGspmd().run(IndexedModule(module))
     return module
@@ -49,7 +51,7 @@ def from_gspmd(module: ir.Module) -> ir.Module:
 
 @dataclass(frozen=True, slots=True)
 class FromGspmd(Pass):
-    """Turn the `mhlo.sharding` attributes of XLA's SPMD partitioner into shardings.
+    """Turns the `mhlo.sharding` attributes of XLA's SPMD partitioner into shardings.
 
     One mesh is made for all of them if they have factors in common, else several; meshes that the
     module has are used first. A `@Sharding` custom call becomes a constraint, open in its
@@ -74,7 +76,7 @@ class FromGspmd(Pass):
         with module.context, ir.Location.unknown():
             found = _find_meshes(module, parsed.values())
             importer = _Importer(module, parsed, found)
-            for function in module.ops(_FUNCTION):
+            for function in module.ops(FUNCTION):
                 is_main = symbol_name(function) == "main"
                 importer.import_signature(
                     function,
@@ -102,19 +104,13 @@ def _parse_all(module: IndexedModule) -> dict[ir.Attribute, HloSharding]:
 
 def _sharding_attributes(module: IndexedModule) -> Iterator[tuple[ir.Operation, ir.Attribute]]:
     for name, op in module.in_order:
-        if name == _FUNCTION:
-            for key in ("arg_attrs", "res_attrs"):
-                for entry in _entries(op, key):
-                    if HLO_SHARDING in entry:
-                        yield op, entry[HLO_SHARDING]
+        if name == FUNCTION:
+            for entry in (*signature_entries(op, "arg_attrs"), *signature_entries(op, "res_attrs")):
+                if HLO_SHARDING in entry:
+                    yield op, entry[HLO_SHARDING]
         attribute = op.attributes.get(HLO_SHARDING)
         if attribute is not None:
             yield op, attribute
-
-
-def _entries(function: ir.Operation, key: str) -> list[ir.DictAttr]:
-    attributes = function.attributes.get(key)
-    return [] if attributes is None else [ir.DictAttr(entry) for entry in ir.ArrayAttr(attributes)]
 
 
 def _find_meshes(module: IndexedModule, shardings: Collection[HloSharding]) -> FoundMeshes:
@@ -139,9 +135,9 @@ def _add_meshes(module: IndexedModule, meshes: Sequence[Mesh]) -> None:
             SYMBOL: ir.StringAttr.get(mesh.name or ""),
             "mesh": ir.Attribute.parse(f"#sdy.mesh<{mesh.body}>"),
         }
-        ir.Operation.create("sdy.mesh", attributes=attributes, ip=place)
+        ir.Operation.create(MESH, attributes=attributes, ip=place)
     if meshes:
-        module.ops_changed("sdy.mesh")
+        module.ops_changed(MESH)
         module.meshes_changed()
 
 
@@ -165,22 +161,23 @@ class _Importer:
     ) -> None:
         """Import the shardings of a function's arguments and results."""
         kind = signature(function)
-        for key, types, is_open in (
+        fields: tuple[tuple[Field, Sequence[ir.Type], bool], ...] = (
             ("arg_attrs", kind.inputs, open_args),
             ("res_attrs", kind.results, open_results),
-        ):
-            entries = _entries(function, key)
+        )
+        for field, types, is_open in fields:
+            entries = signature_entries(function, field)
             if any(HLO_SHARDING in entry for entry in entries):
                 changed = [
                     self._entry(function, entry, rank(value_type), is_open=is_open)
                     for entry, value_type in zip(entries, types, strict=True)
                 ]
-                function.attributes[key] = ir.ArrayAttr.get(changed)
+                set_signature_entries(function, field, changed)
 
     def _entry(
         self, function: ir.Operation, entry: ir.DictAttr, rank_: int, *, is_open: bool
     ) -> ir.DictAttr:
-        named = {a.name: a.attr for a in entry}
+        named = named_attributes(entry)
         attribute = named.pop(HLO_SHARDING, None)
         if attribute is not None:
             opened = frozenset(range(rank_)) if is_open else frozenset()
@@ -194,9 +191,9 @@ class _Importer:
         if target in _MANUAL_TARGETS:
             raise op_error(op, f"custom call @{target}: manual computations cannot be imported")
         if target in _CONSTRAINT_TARGETS:
-            self._replace(op, "sdy.sharding_constraint", leaves[0], _unspecified_dims(op))
-        elif op.name == _COPY:
-            self._replace(op, "sdy.reshard", leaves[0], frozenset())
+            self._replace(op, CONSTRAINT, leaves[0], _unspecified_dims(op))
+        elif op.name == MHLO_COPY:
+            self._replace(op, RESHARD, leaves[0], frozenset())
         else:
             self._set(op, leaves)
 

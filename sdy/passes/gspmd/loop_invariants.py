@@ -12,6 +12,7 @@ from jaxlib.mlir import ir
 
 from sdy.ir.attributes import SHARDING
 from sdy.ir.data_flow import region_terminator
+from sdy.ir.op_names import MHLO_COPY
 from sdy.passes.gspmd.hlo_shardings import HLO_SHARDING
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _capture(
         value = loop.operands[i]
         if isinstance(value.type, ir.RankedTensorType):
             value = ir.Operation.create(
-                "mhlo.copy",
+                MHLO_COPY,
                 results=[value.type],
                 operands=[value],
                 attributes={HLO_SHARDING: shardings[i]},

@@ -12,7 +12,24 @@ from jaxlib.mlir import ir
 from jaxlib.mlir._mlir_libs import _mlirHlo
 
 from sdy.ir.constants import copy_constant_as
+from sdy.ir.data_flow import DATA_FLOW_EDGE
 from sdy.ir.diagnostics import op_error
+from sdy.ir.op_names import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_SLICE,
+    ALL_TO_ALL,
+    BARRIER,
+    COLLECTIVE_PERMUTE,
+    CONSTRAINT,
+    FUNC_EDGE,
+    GROUP,
+    MESH,
+    MHLO_COPY,
+    REDUCE_SCATTER,
+    RESHARD,
+    SDY_CONSTANT,
+)
 from sdy.passes.gspmd.hlo_shardings import HLO_SHARDING, says_nothing, unspecified_dims
 
 if TYPE_CHECKING:
@@ -23,27 +40,22 @@ if TYPE_CHECKING:
 
 __all__ = ["check_exportable", "export_ops", "register_copy"]
 
-CONSTRAINT = "sdy.sharding_constraint"
-GROUP = "sdy.sharding_group"
-BARRIER = "sdy.propagation_barrier"
-CONSTANT = "sdy.constant"
-
 _COPIES = {
-    "sdy.reshard": "sharding",
-    "sdy.all_gather": "out_sharding",
-    "sdy.all_slice": "out_sharding",
-    "sdy.all_to_all": "out_sharding",
-    "sdy.collective_permute": "out_sharding",
-    "sdy.reduce_scatter": "out_sharding",
+    RESHARD: "sharding",
+    ALL_GATHER: "out_sharding",
+    ALL_SLICE: "out_sharding",
+    ALL_TO_ALL: "out_sharding",
+    COLLECTIVE_PERMUTE: "out_sharding",
+    REDUCE_SCATTER: "out_sharding",
 }
 # The partitioner itself adds the all-reduce that a contraction over a split dimension needs.
-_IDENTITIES = (BARRIER, "sdy.all_reduce")
+_IDENTITIES = (BARRIER, ALL_REDUCE)
 
-_EXPORTED = frozenset({"sdy.mesh", CONSTRAINT, CONSTANT, GROUP, *_COPIES, *_IDENTITIES})
+_EXPORTED = frozenset({MESH, CONSTRAINT, SDY_CONSTANT, GROUP, *_COPIES, *_IDENTITIES})
 _SPENT_BY_PROPAGATION = frozenset({GROUP, BARRIER})
 _REMEDIES = {
-    "sdy.data_flow_edge": "run sdy-sink-data-flow-edges first",
-    "sdy.func_data_flow_edge": "run sdy-sink-data-flow-edges first",
+    DATA_FLOW_EDGE: "run sdy-sink-data-flow-edges first",
+    FUNC_EDGE: "run sdy-sink-data-flow-edges first",
 }
 
 
@@ -64,10 +76,10 @@ def export_ops(module: IndexedModule, attributes: HloShardingAttributes, *, comp
     for name, key in _COPIES.items():
         for op in module.ops(name):
             sharding = attributes.of_tensor(op, op.attributes[key])
-            _replace(op, "mhlo.copy", [op.operands[0]], {HLO_SHARDING: sharding})
+            _replace(op, MHLO_COPY, [op.operands[0]], {HLO_SHARDING: sharding})
     for op in module.ops(CONSTRAINT):
         _export_constraint(op, module, attributes, complete=complete)
-    for op in module.ops(CONSTANT):
+    for op in module.ops(SDY_CONSTANT):
         constant = copy_constant_as("stablehlo.constant", op)
         op.result.replace_all_uses_with(constant.result)
         op.erase()
@@ -123,5 +135,5 @@ def _replace(
 
 def register_copy(context: ir.Context) -> None:
     """Make `mhlo.copy` known to a context; it is in no other dialect."""
-    if not context.is_registered_operation("mhlo.copy"):
+    if not context.is_registered_operation(MHLO_COPY):
         _mlirHlo.register_mhlo_dialect(context)

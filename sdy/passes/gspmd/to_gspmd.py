@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
 
+from sdy.dialect.errors import check_type
 from sdy.ir.attributes import SHARDING
 from sdy.ir.indexed_module import IndexedModule
+from sdy.ir.op_names import FUNCTION, MESH
+from sdy.ir.signature_attributes import named_attributes, set_signature_entries, signature_entries
+from sdy.ir.values import signature
 from sdy.passes.base import Pass, option
 from sdy.passes.gspmd.hlo_shardings import HLO_SHARDING, HloShardingAttributes, says_nothing
 from sdy.passes.gspmd.loop_invariants import capture_invariants
@@ -16,11 +20,13 @@ from sdy.passes.gspmd.op_export import check_exportable, export_ops, register_co
 from sdy.passes.transaction import restored_on_error
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sdy.ir.attributes import AttributeCodec
+    from sdy.ir.signature_attributes import Field
 
 __all__ = ["ToGspmd", "to_gspmd"]
 
-_FUNCTION = "func.func"
 # In the regions of these ops XLA's partitioner sees tensors like any other; regions of all
 # other ops, such as the body of a reduce, work on scalars of one device.
 _LOOP = "stablehlo.while"
@@ -41,6 +47,7 @@ def to_gspmd(module: ir.Module, *, complete: bool = True) -> ir.Module:
       Error: at an op that cannot be exported; the module is as it was.
 
     """
+    check_type(module, ir.Module, "module", "an ir.Module (sdy.load makes one)")
     with module.context, ir.Location.unknown(), restored_on_error(module):
         ToGspmd(complete=complete).run(IndexedModule(module))
     return module
@@ -48,7 +55,7 @@ def to_gspmd(module: ir.Module, *, complete: bool = True) -> ir.Module:
 
 @dataclass(frozen=True, slots=True)
 class ToGspmd(Pass):
-    """Turn shardings into the `mhlo.sharding` attributes of XLA's SPMD partitioner.
+    """Turns shardings into the `mhlo.sharding` attributes of XLA's SPMD partitioner.
 
     Arguments, results and ops get their HloSharding; a constraint becomes a `@Sharding` custom
     call, a reshard and a collective become a copy; meshes and all sdy attributes go. A value
@@ -60,7 +67,7 @@ class ToGspmd(Pass):
 
     name: ClassVar[str] = "sdy-to-gspmd"
 
-    complete: bool = option(True, "Whether values without a sharding are replicated")
+    complete: bool = option(True, "Whether values without a sharding are replicated.")
 
     def run(self, module: IndexedModule) -> None:
         """Export ops, then shardings, then drop what is left of the dialect."""
@@ -71,9 +78,9 @@ class ToGspmd(Pass):
             export_ops(module, attributes, complete=self.complete)
             self._capture_invariants(module, attributes)
             writer = _Writer(module.codec, attributes, complete=self.complete)
-            for function in module.ops(_FUNCTION):
+            for function in module.ops(FUNCTION):
                 writer.write_function(function)
-            for mesh in module.ops("sdy.mesh"):
+            for mesh in module.ops(MESH):
                 mesh.erase()
         module.ops_changed()
         module.meshes_changed()
@@ -97,26 +104,24 @@ class _Writer:
 
     def write_function(self, function: ir.Operation) -> None:
         """Write the shardings of a function's arguments and results, and of the ops in it."""
-        kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-        for key, types in (("arg_attrs", kind.inputs), ("res_attrs", kind.results)):
-            if types and (self._complete or key in function.attributes):
-                function.attributes[key] = self._signature(function, key, types)
+        kind = signature(function)
+        self._write_signature(function, "arg_attrs", kind.inputs)
+        self._write_signature(function, "res_attrs", kind.results)
         for op in _ops_on_tensors(function):
             self._write_op(op)
 
-    def _signature(self, function: ir.Operation, key: str, types: list[ir.Type]) -> ir.ArrayAttr:
-        old = function.attributes.get(key)
-        entries = [ir.DictAttr(entry) for entry in ir.ArrayAttr(old)] if old else []
-        new = [
-            self._value(function, entries[i] if entries else None, value_type)
-            for i, value_type in enumerate(types)
-        ]
-        return ir.ArrayAttr.get(new)
+    def _write_signature(
+        self, function: ir.Operation, field: Field, types: Sequence[ir.Type]
+    ) -> None:
+        if types and (self._complete or field in function.attributes):
+            entries = zip(signature_entries(function, field), types, strict=True)
+            new = [self._entry(function, *entry) for entry in entries]
+            set_signature_entries(function, field, new)
 
-    def _value(
-        self, function: ir.Operation, entry: ir.DictAttr | None, value_type: ir.Type
+    def _entry(
+        self, function: ir.Operation, entry: ir.DictAttr, value_type: ir.Type
     ) -> ir.DictAttr:
-        named = {a.name: a.attr for a in entry} if entry is not None else {}
+        named = named_attributes(entry)
         sharding = named.get(SHARDING)
         kept = {name: attr for name, attr in named.items() if not _is_sdy(name)}
         if sharding is not None and self._is_known(sharding):
@@ -156,7 +161,7 @@ def _ops_on_tensors(function: ir.Operation) -> list[ir.Operation]:
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         name = op.name
-        if name == _FUNCTION:
+        if name == FUNCTION:
             return ir.WalkResult.ADVANCE
         found.append(op)
         if name in _CONTROL_FLOW or not len(op.regions):

@@ -1,1 +1,1 @@
-"""."""
+"""What prepares a module for propagation."""

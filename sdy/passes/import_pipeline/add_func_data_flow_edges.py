@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from jaxlib.mlir import ir
 
 from sdy.ir.attributes import SHARDING
-from sdy.ir.call_graph import CALL
 from sdy.ir.data_flow_edges import insertion_point_after
 from sdy.ir.main_function import main_function
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import CALL, FUNC_EDGE, FUNCTION
 from sdy.ir.types import is_static_shaped
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.base import Pass
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["AddFuncDataFlowEdges"]
-
-_EDGE = "sdy.func_data_flow_edge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class AddFuncDataFlowEdges(Pass):
     name: ClassVar[str] = "sdy-add-func-data-flow-edges"
 
     def run(self, module: IndexedModule) -> None:
-        """Insert the edges in place; an error where no function is the main one."""
+        """Insert the edges in place; an error where none of several functions is main."""
         main = main_function(module)
         for function in module.ops(FUNCTION):
             body = function.regions[0]
@@ -47,7 +44,7 @@ class AddFuncDataFlowEdges(Pass):
                 _add_edges(arguments, function.location, module.codec)
         for call in module.ops(CALL):
             _add_edges(call.results, call.location, module.codec)
-        module.ops_changed(_EDGE)
+        module.ops_changed(FUNC_EDGE)
 
 
 def _add_edges(values: Sequence[ir.Value], location: ir.Location, codec: AttributeCodec) -> None:
@@ -56,7 +53,7 @@ def _add_edges(values: Sequence[ir.Value], location: ir.Location, codec: Attribu
         if is_static_shaped(value.type):
             sharding = sharding_of(value, codec)
             edge = ir.Operation.create(
-                _EDGE,
+                FUNC_EDGE,
                 results=[value.type],
                 operands=[value],
                 attributes={}

@@ -18,6 +18,7 @@ from sdy.ir.data_flow import (
     owning_op,
 )
 from sdy.ir.data_flow_edges import insertion_point_after
+from sdy.ir.op_names import CONSTRAINT, RETURN
 from sdy.ir.sharding_access import set_sharding_of, shardable_value
 from sdy.ir.types import rank
 from sdy.ir.value_sharding import sharding_of
@@ -31,9 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ApplyShardingConstraints"]
 
-_CONSTRAINT = "sdy.sharding_constraint"
-_CONSTRAINING = frozenset({_CONSTRAINT, MANUAL_COMPUTATION})
-_RETURN = "func.return"
+_CONSTRAINING = frozenset({CONSTRAINT, MANUAL_COMPUTATION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class ApplyShardingConstraints(Pass):
         debug = self._debug_attributes(module)
         has_changed = False
         for number, op in enumerate(_constraining_ops(module)):
-            if op.name == _CONSTRAINT:
+            if op.name == CONSTRAINT:
                 _redirect_to_tail(op, module.codec)
                 applied = _apply_constraint(op, module.codec)
                 has_changed |= applied is _Applied.BY_MOVE
@@ -73,7 +72,7 @@ class ApplyShardingConstraints(Pass):
             else:
                 has_changed |= _apply_in_shardings(op, module.codec)
         if has_changed:
-            module.ops_changed(_CONSTRAINT)
+            module.ops_changed(CONSTRAINT)
         if debug is not None:
             debug.write()
 
@@ -93,16 +92,8 @@ class _Applied(Enum):
 def _constraining_ops(module: IndexedModule) -> list[ir.Operation]:
     """Return constraints and manual computations, those in the body of one before it."""
     if not module.ops(MANUAL_COMPUTATION):
-        return module.ops(_CONSTRAINT)
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in _CONSTRAINING:
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit, ir.WalkOrder.POST_ORDER)
-    return found
+        return module.ops(CONSTRAINT)
+    return [op for op in module.walk(ir.WalkOrder.POST_ORDER) if op.name in _CONSTRAINING]
 
 
 def _users(value: ir.Value) -> list[ir.Operation]:
@@ -122,7 +113,7 @@ def _redirect_to_tail(head: ir.Operation, codec: AttributeCodec) -> None:
         user = use.owner.operation
         if (
             user != head
-            and user.name != _RETURN
+            and user.name != RETURN
             and user.block == block
             and tail.is_before_in_block(user)
         ):
@@ -143,7 +134,7 @@ def _tail_of_chain(head: ir.Operation, codec: AttributeCodec) -> ir.Operation | 
         return None
     tail = head
     users = _users(tail.result)
-    while len(users) == 1 and users[0].name == _CONSTRAINT:
+    while len(users) == 1 and users[0].name == CONSTRAINT:
         tail = users[0]
         users = _users(tail.result)
     is_last = all(user.name not in _CONSTRAINING for user in users)
@@ -151,7 +142,7 @@ def _tail_of_chain(head: ir.Operation, codec: AttributeCodec) -> ir.Operation | 
 
 
 def _is_constraint_result(value: ir.Value) -> bool:
-    return not isinstance(value, ir.BlockArgument) and owning_op(value).name == _CONSTRAINT
+    return not isinstance(value, ir.BlockArgument) and owning_op(value).name == CONSTRAINT
 
 
 # One constraint.
@@ -203,7 +194,7 @@ def _asked_shardings(value: ir.Value, codec: AttributeCodec) -> list[TensorShard
     asked: list[TensorSharding] = []
     for use in value.uses:
         user = use.owner.operation
-        if user.name == _CONSTRAINT:
+        if user.name == CONSTRAINT:
             asked.append(codec.sharding(user.attributes["sharding"]))
         elif user.name == MANUAL_COMPUTATION:
             asked.append(codec.shardings(user.attributes["in_shardings"])[use.operand_number])
@@ -231,7 +222,7 @@ def _create_constraint(
     value: ir.Value, sharding: TensorSharding, location: ir.Location, codec: AttributeCodec
 ) -> ir.Operation:
     return ir.Operation.create(
-        _CONSTRAINT,
+        CONSTRAINT,
         results=[value.type],
         operands=[value],
         attributes={"sharding": codec.attribute(sharding)},

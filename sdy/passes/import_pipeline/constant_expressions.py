@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
-from sdy.ir.call_graph import (
-    CALL,
-    callee_name,
-    clone_function,
-    original_function_name,
-    set_callee,
-)
+from sdy.ir.call_graph import callee_name, clone_function, original_function_name, set_callee
 from sdy.ir.constants import copy_constant_as
 from sdy.ir.data_flow import NAMED_COMPUTATION
+from sdy.ir.op_names import CALL, GROUP, SDY_CONSTANT
 from sdy.ir.op_traits import ERASABLE, is_elementwise, is_elementwise_op, is_terminator
 from sdy.ir.types import is_scalar
 from sdy.ir.values import operations
@@ -28,17 +23,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Functions", "RegionSplitter"]
 
-_CONSTANT = "sdy.constant"
 _STABLEHLO_CONSTANT = "stablehlo.constant"
 _IOTA = "stablehlo.iota"
-_SHARDING_GROUP = "sdy.sharding_group"
 _BROADCAST = "stablehlo.broadcast_in_dim"
 _BITCAST = "stablehlo.bitcast_convert"
-_WITHOUT_OPERANDS = frozenset({_CONSTANT, _STABLEHLO_CONSTANT, _IOTA})
+_WITHOUT_OPERANDS = frozenset({SDY_CONSTANT, _STABLEHLO_CONSTANT, _IOTA})
 _PRESERVING = frozenset({_BROADCAST, "stablehlo.reshape", "stablehlo.slice"})
 _WITH_BODY = frozenset({CALL, NAMED_COMPUTATION})
 # What these are cannot be told from their names.
-_LOOKED_AT = _WITH_BODY | {_BITCAST, _BROADCAST, _SHARDING_GROUP}
+_LOOKED_AT = _WITH_BODY | {_BITCAST, _BROADCAST, GROUP}
 
 
 class Functions:
@@ -188,7 +181,7 @@ class RegionSplitter:
         value = op.result
         if name == _STABLEHLO_CONSTANT:
             self._old_constants.append(op)
-            name, op = _CONSTANT, copy_constant_as(_CONSTANT, op)
+            name, op = SDY_CONSTANT, copy_constant_as(SDY_CONSTANT, op)
             self._new_values[value] = op.result
             self.replacements[position] = [(name, op)]
         self._add(_Expression(position, name, op, (), is_constant=True), value)
@@ -202,7 +195,7 @@ class RegionSplitter:
         self, position: int, name: str, op: ir.Operation, operands: Sequence[ir.Value]
     ) -> None:
         known = list(map(self._by_value.get, operands))
-        if name == _SHARDING_GROUP:
+        if name == GROUP:
             if known[0] is not None:
                 known[0].groups = [*(known[0].groups or ()), (position, op)]
             return
@@ -228,14 +221,13 @@ class RegionSplitter:
 
     def _preserves_constants(self, name: str, op: ir.Operation) -> bool:
         """Return whether an op that is no constant has constant results for constant operands."""
-        match name:
-            case "func.call":
-                return self._functions.is_constant_call(op)
-            case "sdy.named_computation":
-                computation = ir.StringAttr(op.attributes["name"]).value
-                return computation not in self._functions.non_constant_computations
-            case "stablehlo.bitcast_convert":
-                return is_elementwise_op(op)
+        if name == CALL:
+            return self._functions.is_constant_call(op)
+        if name == NAMED_COMPUTATION:
+            computation = ir.StringAttr(op.attributes["name"]).value
+            return computation not in self._functions.non_constant_computations
+        if name == "stablehlo.bitcast_convert":
+            return is_elementwise_op(op)
         return self._preserves_by_name(name)
 
     def _preserves_by_name(self, name: str) -> bool:
@@ -320,7 +312,7 @@ class RegionSplitter:
             for group in _sharding_groups(self._new_values.get(value, value)):
                 member = group.clone(ip=place).operation
                 member.operands[0] = copies[value]
-                expression.copies.append((_SHARDING_GROUP, member))
+                expression.copies.append((GROUP, member))
 
     def _erase_if_unused(self, expression: _Expression) -> None:
         if expression.uses:
@@ -338,4 +330,4 @@ class RegionSplitter:
 
 def _sharding_groups(value: ir.Value) -> list[ir.Operation]:
     users = [use.owner.operation for use in value.uses]
-    return [user for user in users if user.name == _SHARDING_GROUP]
+    return [user for user in users if user.name == GROUP]

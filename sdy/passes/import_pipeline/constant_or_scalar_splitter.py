@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
 
 from sdy.ir.call_graph import CallGraph, original_function_name
 from sdy.ir.data_flow import NAMED_COMPUTATION
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import FUNCTION
 from sdy.ir.symbols import SymbolNames, symbol_name
 from sdy.ir.values import operations
 from sdy.passes.base import Pass
@@ -65,7 +66,7 @@ def _function_bodies(module: IndexedModule) -> Iterator[tuple[str, range]]:
     top = {op.operation for op in module.module.body.operations}
     names = {op.name for op in top}
     starts = [i for i, (name, op) in enumerate(ops) if name in names and op in top]
-    for start, end in zip(starts, [*starts[1:], len(ops)], strict=True):
+    for start, end in pairwise([*starts, len(ops)]):
         name, op = ops[start]
         if name == FUNCTION:
             yield symbol_name(op), range(start + 1, end)
@@ -91,8 +92,11 @@ class _Regions:
         the bodies of named computations in it.
         """
         for position, end in sorted(self._ends.items(), key=lambda item: item[1]):
-            name = self._ops[position][1].attributes["name"]
-            yield ir.StringAttr(name).value, self._without_inner(range(position + 1, end))
+            _, op = self._ops[position]
+            yield (
+                ir.StringAttr(op.attributes["name"]).value,
+                self._without_inner(range(position + 1, end)),
+            )
         yield None, self._without_inner(self._body)
 
     def _without_inner(self, positions: range) -> Sequence[int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo as mlir_stablehlo
 
+from sdy.ir.op_names import FUNCTION
 from sdy.passes.base import Pass
 from sdy.passes.canonicalize.canonicalize import Canonicalize
 from sdy.passes.canonicalize.driver import pattern
@@ -35,7 +36,7 @@ class ExplicitGatherScatterBatching(Pass):
     """
 
     name: ClassVar[str] = "sdy-explicit-gather-scatter-batching"
-    anchor: ClassVar[str] = "func.func"
+    anchor: ClassVar[str] = FUNCTION
 
     def run(self, module: IndexedModule) -> None:
         """Rewrite the ops in place."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
 
-from sdy.ir.call_graph import CALL, CallGraph, callee_name, clone_function, set_callee
+from sdy.ir.call_graph import CallGraph, callee_name, clone_function, set_callee
+from sdy.ir.op_names import CALL
 from sdy.ir.symbols import SymbolNames
 from sdy.passes.base import Pass
 
@@ -23,7 +24,8 @@ class FlattenCallGraph(Pass):
 
     So each call can be sharded in its own way. The first call of a function keeps it; a clone
     has clones of all that it calls, and remembers the original's name in
-    `sdy.original_func_name`, by which `sdy-unflatten-call-graph` undoes this.
+    `sdy.original_func_name`, by which `sdy-unflatten-call-graph` undoes this. A module that would
+    come to have more than 100,000 functions is refused.
     """
 
     name: ClassVar[str] = "sdy-flatten-call-graph"

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, ClassVar
 from jaxlib.mlir import ir
 
 from sdy.ir.attributes import SHARDING
-from sdy.ir.call_graph import CALL, CallGraph, callee_name, original_function_name
+from sdy.ir.call_graph import (
+    MAX_COPIES,
+    CallGraph,
+    callee_name,
+    original_function_name,
+    too_many_copies,
+)
 from sdy.ir.data_flow import DATA_FLOW_EDGE, NAMED_COMPUTATION, edge_on
 from sdy.ir.data_flow_edges import add_edges, block_argument_edge_owners
 from sdy.ir.diagnostics import op_error, warn_once
 from sdy.ir.function_shardings import argument_shardings
 from sdy.ir.named_computations import EXECUTION_THREAD, discardable_attributes, move_body
+from sdy.ir.op_names import CALL, SDY_RETURN
+from sdy.ir.symbols import symbol_name
 from sdy.ir.values import operations
 from sdy.passes.base import Pass, option
 
@@ -34,7 +42,8 @@ class ImportFuncCalls(Pass):
     The named computation has the name of the function (of the original, if that is a clone), the
     shardings of its arguments and those of the call's results. The first call of a function
     takes its body; further ones clone it, with a warning: they are better told apart by
-    `sdy-flatten-call-graph` before. Functions that were called are gone after this pass.
+    `sdy-flatten-call-graph` before. Functions that were called are gone after this pass. A module
+    that would come to have more than some 100,000 named computations is refused.
     """
 
     name: ClassVar[str] = "sdy-import-func-calls"
@@ -43,7 +52,7 @@ class ImportFuncCalls(Pass):
     )
 
     def run(self, module: IndexedModule) -> None:
-        """Import the calls; an error where a function calls itself or has no body."""
+        """Import the calls; an error where a function calls itself or has no single block."""
         computations = module.ops(NAMED_COMPUTATION)
         if module.ops(CALL):
             computations = [*computations, *_import_calls(module)]
@@ -91,13 +100,14 @@ class _Importer:
                 "we need to clone the function body for each call"
             )
             warn_once(_MULTIPLE_CALLS, call, message)
+            if len(self.created) > MAX_COPIES:
+                raise too_many_copies(call)
             _clone_body(self.moved[name], named)
             self.created += (op for op in operations(named) if op.name == NAMED_COMPUTATION)
-        elif len(function.regions[0].blocks):
-            self.moved[name] = named
-            move_body(function, named, "sdy.return")
         else:
-            raise op_error(call, f"function @{name} has no body")
+            _require_one_block(function, call)
+            self.moved[name] = named
+            move_body(function, named, SDY_RETURN)
         for old, new in zip(call.results, named.results, strict=True):
             old.replace_all_uses_with(new)
         call.erase()
@@ -122,6 +132,13 @@ class _Importer:
             loc=call.location,
             ip=ir.InsertionPoint(call),
         )
+
+
+def _require_one_block(function: ir.Operation, call: ir.Operation) -> None:
+    count = len(function.regions[0].blocks)
+    if count != 1:
+        what = "has more than one block" if count else "has no body"
+        raise op_error(call, f"function @{symbol_name(function)} {what}")
 
 
 def _clone_body(source: ir.Operation, target: ir.Operation) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from sdy.ir.op_names import MESH
 from sdy.ir.sharding_walk import transform_shardings
 from sdy.passes.base import Pass
 
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["InlineMeshes"]
-
-_MESH = "sdy.mesh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class InlineMeshes(Pass):
     def run(self, module: IndexedModule) -> None:
         """Inline the meshes in place."""
         transform_shardings(module, _inline)
-        meshes = module.ops(_MESH)
+        meshes = module.ops(MESH)
         if not meshes:
             return
         module.replace_ops(dict.fromkeys(meshes, ()))

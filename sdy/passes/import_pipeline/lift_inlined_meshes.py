@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
 
-from sdy.dialect.axes import quote
-from sdy.dialect.mesh import Mesh, symbol
+from sdy.dialect.names import quote, symbol
 from sdy.ir.attributes import read_mesh
+from sdy.ir.op_names import MESH
 from sdy.ir.sharding_walk import transform_shardings
 from sdy.ir.symbols import SymbolNames, symbol_name
 from sdy.passes.base import Pass
 
 if TYPE_CHECKING:
+    from sdy.dialect.mesh import Mesh
     from sdy.dialect.sharding import TensorSharding
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["LiftInlinedMeshes"]
 
-MESH = "sdy.mesh"
 _STABLEHLO_MESH = "stablehlo.mesh"
 _REPLICA_GROUPS = "replica_groups"
 

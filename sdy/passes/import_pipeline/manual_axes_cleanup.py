@@ -12,6 +12,7 @@ from sdy.dialect.axes import AxisRef, axes_without, merge_adjacent_axes
 from sdy.dialect.sharding import ManualAxes
 from sdy.ir.data_flow import MANUAL_COMPUTATION
 from sdy.ir.diagnostics import op_error
+from sdy.ir.op_names import SDY_RETURN
 from sdy.passes.base import Pass
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _clean_up(op: ir.Operation, codec: AttributeCodec) -> None:
     out_shardings = codec.shardings(op.attributes["out_shardings"])
     names = tuple(mlir_sdy.ManualAxesAttr(op.attributes[_MANUAL_AXES]))
     if not in_shardings and not out_shardings:
-        if names and op.regions[0].blocks[0].operations[0].operation.name != "sdy.return":
+        if names and op.regions[0].blocks[0].operations[0].operation.name != SDY_RETURN:
             raise op_error(
                 op,
                 "op has manual_axes when there are no in/out shardings and the body is not empty",

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.ir.attributes import SHARDING
-from sdy.ir.call_graph import CALL, callee_name
+from sdy.ir.call_graph import callee_name
 from sdy.ir.function_shardings import result_shardings
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import CALL, FUNCTION
 from sdy.ir.symbols import symbol_name
 from sdy.passes.base import Pass
 

@@ -9,6 +9,7 @@ from jaxlib.mlir import ir
 
 from sdy.ir.data_flow import MANUAL_COMPUTATION
 from sdy.ir.diagnostics import op_error
+from sdy.ir.op_names import GROUP
 from sdy.ir.types import shape
 from sdy.passes.base import Pass
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ShardingGroupImport"]
 
-_SHARDING_GROUP = "sdy.sharding_group"
 _GROUP_ID = "group_id"
 
 
@@ -36,7 +36,7 @@ class ShardingGroupImport(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Renumber the groups in place; an error where members of one do not fit together."""
-        groups = module.ops(_SHARDING_GROUP)
+        groups = module.ops(GROUP)
         if not groups:
             return
         ids = [ir.IntegerAttr(op.attributes[_GROUP_ID]).value for op in groups]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.ir.call_graph import CALL, callee_name
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.call_graph import callee_name
+from sdy.ir.op_names import CALL, FUNCTION, RETURN
 from sdy.ir.symbols import symbol_name
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from sdy.passes.propagation.graph import Graph
 
 __all__ = ["RETURN", "Calls"]
-
-RETURN = "func.return"
 
 
 class Calls:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from jaxlib.mlir import ir
 
 from sdy.ir.attributes import SHARDING, SHARDING_RULE
-from sdy.ir.call_graph import CALL, callee_name
+from sdy.ir.call_graph import MAX_COPIES, callee_name, too_many_copies
 from sdy.ir.data_flow import NAMED_COMPUTATION, edge_on
 from sdy.ir.data_flow_edges import add_edges, block_argument_edge_owners, edge_shardings
 from sdy.ir.diagnostics import op_error
 from sdy.ir.function_shardings import argument_shardings, result_shardings
 from sdy.ir.named_computations import in_post_order, move_body
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import CALL, FUNC_EDGE, FUNCTION, SDY_RETURN
 from sdy.ir.symbols import is_private, symbol_name
 from sdy.ir.types import is_static_shaped
 from sdy.ir.use_order import move_uses
@@ -36,7 +36,6 @@ __all__ = ["composites_followed"]
 
 _COMPOSITE = "stablehlo.composite"
 _DECOMPOSITION = "decomposition"
-_FUNC_EDGE = "sdy.func_data_flow_edge"
 _ORIGINS = "sdy.sharding_origins"
 _ATTRIBUTES_OF_COMPOSITE = "composite"
 
@@ -78,6 +77,7 @@ class _Inliner:
     def __init__(self, module: IndexedModule) -> None:
         self._functions = {symbol_name(op): op for op in module.ops(FUNCTION)}
         self._codec = module.codec
+        self._copies = 0
         composites = module.ops(_COMPOSITE)
         inlined = {_decomposition(op) for op in composites if self._can_be_inlined(op)}
         used = {_decomposition(op) for op in composites if not self._can_be_inlined(op)}
@@ -118,10 +118,13 @@ class _Inliner:
 
     def _inline(self, op: ir.Operation) -> ir.Operation:
         """Replace a composite; return the named computation."""
+        self._copies += 1
+        if self._copies > MAX_COPIES:
+            raise too_many_copies(op)
         function = self._functions[_decomposition(op)]
         computation = self._named_computation(op, function)
         clone = function.clone(ip=ir.InsertionPoint(function)).operation
-        move_body(clone, computation, "sdy.return")
+        move_body(clone, computation, SDY_RETURN)
         clone.erase()
         for old, new in zip(op.results, computation.results, strict=True):
             move_uses(old, new)
@@ -173,7 +176,7 @@ def _drop_body(function: ir.Operation) -> None:
 def _drop_func_edge(argument: ir.Value) -> None:
     """Drop the edge that joins a function's argument to the operands of calls."""
     users = [use.owner.operation for use in argument.uses]
-    if len(users) == 1 and users[0].name == _FUNC_EDGE:
+    if len(users) == 1 and users[0].name == FUNC_EDGE:
         move_uses(users[0].results[0], argument)
         users[0].erase()
 

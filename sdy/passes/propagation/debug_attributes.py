@@ -14,19 +14,13 @@ from jaxlib.mlir import ir
 
 from sdy.ir.attributes import SHARDING_RULE, read_rule
 from sdy.ir.data_flow import DATA_FLOW_EDGE, owning_op
-from sdy.ir.sharding_access import FUNCTION, shardable_value
+from sdy.ir.op_names import CONSTRAINT, FUNCTION, RETURN
+from sdy.ir.sharding_access import shardable_value
 from sdy.ir.signature_attributes import Field, add_signature_attributes
 from sdy.ir.symbols import symbol_name
 from sdy.passes.propagation.axis_flows import constraint_flows, step_flows
-from sdy.passes.propagation.calls import RETURN
 from sdy.passes.propagation.edges import edges_text
-from sdy.passes.propagation.origins import (
-    CONSTRAINT,
-    Origin,
-    OriginKind,
-    annotated_ops,
-    initial_origins,
-)
+from sdy.passes.propagation.origins import Origin, OriginKind, annotated_ops, initial_origins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

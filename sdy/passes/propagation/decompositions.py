@@ -10,7 +10,7 @@ from sdy.ir.data_flow import edge_on
 from sdy.ir.data_flow_edges import block_argument_edge_owners
 from sdy.ir.function_shardings import set_argument_shardings
 from sdy.ir.named_computations import move_body
-from sdy.ir.sharding_access import FUNCTION
+from sdy.ir.op_names import FUNCTION, RETURN
 from sdy.ir.symbols import SYMBOL, VISIBILITY, SymbolNames, symbol_name
 from sdy.ir.use_order import move_uses
 from sdy.ir.value_sharding import sharding_of
@@ -89,7 +89,7 @@ class Decompositions:
             loc=decomposition.location,
             ip=ir.InsertionPoint.after(self._last_variants[name]),
         )
-        move_body(computation, function, "func.return")
+        move_body(computation, function, RETURN)
         for argument in block_argument_edge_owners(function):
             edge = edge_on(argument)
             if edge is not None:

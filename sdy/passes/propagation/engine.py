@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.ir.sharding_access import FUNCTION
-from sdy.passes.propagation.calls import RETURN, Calls
+from sdy.ir.op_names import FUNCTION, RETURN
+from sdy.passes.propagation.calls import Calls
 from sdy.passes.propagation.dead_ops import DeadOps
 from sdy.passes.propagation.op_classes import NO_CLASS, OpClasses
 from sdy.passes.propagation.op_priorities import OP_PRIORITIES, Flow

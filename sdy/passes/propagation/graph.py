@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from jaxlib.mlir import ir
 
 from sdy.ir.diagnostics import op_error
-from sdy.ir.sharding_access import FUNCTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -117,6 +116,8 @@ class Graph:
         if len(candidates) == 1:
             return candidates[0]
         owner = use.owner.operation
+        if len(owner.results):
+            return self.op_index(owner)
         return next(op for op in candidates if self.ops[op] == owner)
 
     def nested(self, op: int) -> Iterator[int]:
@@ -147,12 +148,6 @@ class Graph:
                 complaint = complaints[self.types[value]]
                 if complaint:
                     raise op_error(op, complaint)
-
-    def check_functions(self) -> None:
-        """Raise a located error if a function has branches between blocks."""
-        for op, name in zip(self.ops, self.names, strict=True):
-            if name == FUNCTION and len(op.regions[0].blocks) > 1:
-                raise op_error(op, "functions with more than one block are not supported")
 
 
 def _complaint(kind: ir.Type) -> str | None:

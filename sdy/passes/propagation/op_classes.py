@@ -12,6 +12,7 @@ from jaxlib.mlir import ir
 from sdy.dialect.manual_axes import add_free_axes, erase_manual_axes
 from sdy.ir import data_flow
 from sdy.ir.attributes import SHARDING_RULE, read_rule
+from sdy.ir.op_names import BARRIER, FUNC_EDGE
 from sdy.ir.op_traits import is_elementwise_op
 from sdy.ir.sharding_access import manual_axes
 from sdy.passes.propagation.op_priorities import Flow
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["NO_CLASS", "OpClasses", "Transform"]
 
 NO_CLASS = -1
-
-BARRIER = "sdy.propagation_barrier"
-FUNC_EDGE = "sdy.func_data_flow_edge"
 
 _PASS_THROUGH = frozenset({"stablehlo.reshape", "stablehlo.transpose"})
 _DYNAMIC_SLICES = frozenset({"stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"})

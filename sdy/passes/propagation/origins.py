@@ -15,7 +15,8 @@ from jaxlib.mlir import ir
 
 from sdy.ir.data_flow import MANUAL_COMPUTATION, region_terminator
 from sdy.ir.function_shardings import result_shardings
-from sdy.ir.sharding_access import FUNCTION, shardable_value
+from sdy.ir.op_names import CONSTRAINT, FUNCTION
+from sdy.ir.sharding_access import shardable_value
 from sdy.ir.value_sharding import sharding_of
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from sdy.passes.propagation.axis_flows import AxisFlow
 
 __all__ = ["CONSTRAINT", "Origin", "OriginKind", "Origins", "annotated_ops", "initial_origins"]
-
-CONSTRAINT = "sdy.sharding_constraint"
 
 
 class OriginKind(Enum):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sdy.dialect.errors import Error
 from sdy.ir.attributes import SHARDING_RULE, rule_attribute
+from sdy.ir.op_names import FUNCTION
 from sdy.passes.base import Pass, option
 from sdy.passes.propagation.composites import composites_followed
 from sdy.passes.propagation.debug_attributes import DebugOptions
@@ -43,7 +44,7 @@ _STRATEGIES = {
 
 @dataclass(frozen=True, slots=True)
 class BasicPropagate(Pass):
-    """Propagate shardings without resolving conflicts.
+    """Propagates shardings without resolving conflicts.
 
     The lowest layer: axes spread between the operands and results of an op as far as all of them
     agree.
@@ -51,24 +52,26 @@ class BasicPropagate(Pass):
 
     name: ClassVar[str] = "sdy-basic-propagate"
 
-    keep_sharding_rules: bool = option(False, "keep existing and created sharding rules on ops")
+    keep_sharding_rules: bool = option(
+        False, "Whether ops keep the sharding rules that they have or get."
+    )
     module_dump_directory: str = option(
-        "", "where to write the module to between two user priorities"
+        "", "Where to write the module to between two user priorities."
     )
     conservative_propagation: bool = option(
-        False, "do not split axes, nor shard dimensions that are not divisible"
+        False, "Whether to split no axes, and to shard no dimensions that are not divisible."
     )
     debug_sharding_origins: bool = option(
         False,
-        "write on values whose annotation each axis goes back to: that of an argument or a "
-        "result of a function, of a sharding constraint, or of a manual computation",
+        "Whether to write on values whose annotation each axis goes back to: that of an argument "
+        "or a result of a function, of a sharding constraint, or of a manual computation.",
     )
     debug_propagation_edge_sharding: bool = option(
-        False, "write on ops at which step each axis came, from which operand or result"
+        False, "Whether to write on ops at which step each axis came, from which operand or result."
     )
     follow_composites: bool = option(
         False,
-        "propagate through the decompositions of composites, into them and back",
+        "Whether to propagate through the decompositions of composites, into them and back.",
         in_shardy=False,
     )
 
@@ -104,7 +107,7 @@ class BasicPropagate(Pass):
 
 @dataclass(frozen=True, slots=True)
 class AggressivePropagate(BasicPropagate):
-    """Propagate shardings and resolve conflicts.
+    """Propagates shardings and resolve conflicts.
 
     Where operands and results of an op disagree, the factor that comes from the larger tensor
     wins. That takes less memory, and may cost communication.
@@ -113,7 +116,7 @@ class AggressivePropagate(BasicPropagate):
     name: ClassVar[str] = "sdy-aggressive-propagate"
 
     propagation_strategy: str = option(
-        "aggressive", "how conflicts are met: basic, aggressive, or basic-then-aggressive"
+        "aggressive", "How conflicts are met: basic, aggressive, or basic-then-aggressive."
     )
 
     def __post_init__(self) -> None:
@@ -130,7 +133,7 @@ class AggressivePropagate(BasicPropagate):
 
 @dataclass(frozen=True, slots=True)
 class OpPriorityPropagate(AggressivePropagate):
-    """Propagate shardings op by op, those that move no data first.
+    """Propagates shardings op by op, those that move no data first.
 
     Five rounds, each allowing more: elementwise ops and reshapes whose operands have one use;
     the same with any number of uses; all ops, along factors that pass through, broadcasts
@@ -140,7 +143,7 @@ class OpPriorityPropagate(AggressivePropagate):
     name: ClassVar[str] = "sdy-op-priority-propagate"
 
     run_op_priority_propagation: bool = option(
-        True, "go through the op priorities; otherwise all ops at once"
+        True, "Whether to go through the op priorities; otherwise all ops take part at once."
     )
 
     def _op_priorities(self) -> Sequence[int]:
@@ -149,7 +152,7 @@ class OpPriorityPropagate(AggressivePropagate):
 
 @dataclass(frozen=True, slots=True)
 class UserPriorityPropagate(OpPriorityPropagate):
-    """Propagate shardings in the order of the priorities that users gave them.
+    """Propagates shardings in the order of the priorities that users gave them.
 
     First dimensions of priority 0, which is that of all without one, then each greater one. In
     each round all op priorities run.
@@ -163,13 +166,13 @@ class UserPriorityPropagate(OpPriorityPropagate):
 
 @dataclass(frozen=True, slots=True)
 class PopulateOpShardingRules(Pass):
-    """Give every op that has a sharding rule that rule as its attribute, to be looked at."""
+    """Gives every op that has a sharding rule that rule as its attribute, to be looked at."""
 
     name: ClassVar[str] = "sdy-populate-op-sharding-rules"
-    anchor: ClassVar[str] = "func.func"
+    anchor: ClassVar[str] = FUNCTION
 
     conservative_propagation: bool = option(
-        False, "no rules by which shardings that are not divisible could spread"
+        False, "Whether to leave out rules by which shardings that are not divisible could spread."
     )
 
     def run(self, module: IndexedModule) -> None:

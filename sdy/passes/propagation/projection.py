@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from sdy.dialect.mesh import Mesh
     from sdy.dialect.sharding_rule import OpShardingRule, TensorMapping
 
-__all__ = ["FactorSharding", "Projection", "TensorFactors", "is_prefix", "is_strict_prefix"]
+__all__ = [
+    "Axes",
+    "FactorSharding",
+    "Projection",
+    "TensorFactors",
+    "is_prefix",
+    "is_strict_prefix",
+]
 
 Axes = tuple[AxisRef, ...]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sdy.ir.diagnostics import op_error
 from sdy.ir.main_function import main_function
+from sdy.ir.op_names import FUNCTION
 from sdy.passes.propagation.debug_attributes import NO_DEBUG, DebugAttributes
 from sdy.passes.propagation.engine import ALL_OPS, Engine
 from sdy.passes.propagation.graph import Graph
@@ -23,7 +25,7 @@ from sdy.passes.propagation.unknown_ops import warn_of_unknown_ops
 from sdy.passes.propagation.user_priorities import user_priority_rounds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from jaxlib.mlir import ir
 
@@ -77,6 +79,7 @@ def propagate_shardings(
     main = main_function(module)
     if main is None:
         return
+    _refuse_branches(module.ops(FUNCTION))
     recording = Recording() if debug else None
     engine = _make_engine(module, main, schedule, recording)
     attributes = DebugAttributes(module, debug) if debug else None
@@ -101,13 +104,18 @@ def propagate_shardings(
         drop_rules(engine)
 
 
+def _refuse_branches(functions: Iterable[ir.Operation]) -> None:
+    for function in functions:
+        if len(function.regions[0].blocks) > 1:
+            raise op_error(function, "functions with more than one block are not supported")
+
+
 def _make_engine(
     module: IndexedModule, main: ir.Operation, schedule: Schedule, observer: Observer | None
 ) -> Engine:
     while True:
         graph = Graph(module.in_order)
         graph.check_types()
-        graph.check_functions()
         groups = value_groups(graph)
         engine = Engine(
             module,

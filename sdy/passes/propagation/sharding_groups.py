@@ -10,6 +10,7 @@ from sdy.dialect.errors import Error
 from sdy.dialect.sharding import TensorSharding
 from sdy.ir.data_flow import owning_op
 from sdy.ir.diagnostics import warn
+from sdy.ir.op_names import CONSTRAINT, GROUP
 from sdy.passes.propagation.tensors import NO_SHARDING
 
 if TYPE_CHECKING:
@@ -21,15 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["constrain_conflicting_groups", "group_of_value", "shared_within_groups", "value_groups"]
 
-_GROUP = "sdy.sharding_group"
-
 
 def value_groups(graph: Graph) -> dict[int, tuple[int, ...]]:
     """Return the values of each sharding group, by its id, in the order of the text."""
     groups: dict[int, list[int]] = {}
     group_of: dict[int, int] = {}
     for op, name in enumerate(graph.names):
-        if name != _GROUP:
+        if name != GROUP:
             continue
         group = ir.IntegerAttr(graph.ops[op].attributes["group_id"]).value
         (value,) = graph.operands[op]
@@ -102,7 +101,7 @@ def constrain_conflicting_groups(
 def _constrain(member: ir.Value, sharding: TensorSharding, codec: AttributeCodec) -> None:
     """Put `member` behind a sharding constraint, for all its users."""
     constraint = ir.Operation.create(
-        "sdy.sharding_constraint",
+        CONSTRAINT,
         results=[member.type],
         operands=[member],
         attributes={"sharding": codec.attribute(sharding)},

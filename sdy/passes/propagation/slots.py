@@ -9,12 +9,14 @@ from jaxlib.mlir import ir
 
 from sdy.dialect.manual_axes import add_free_axes
 from sdy.ir.attributes import SHARDING
+from sdy.ir.signature_attributes import named_attributes, set_signature_entries, signature_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sdy.dialect.sharding import TensorSharding
     from sdy.ir.attributes import AttributeCodec
+    from sdy.ir.signature_attributes import Field
 
 __all__ = ["ListSlot", "ManualInSlot", "SignatureSlot", "Slot"]
 
@@ -58,25 +60,21 @@ class SignatureSlot:
     """The attributes of a function's arguments, `arg_attrs`, or results, `res_attrs`."""
 
     op: ir.Operation
-    attribute: str
+    attribute: Field
     tensors: tuple[int, ...]
 
     def write(self, shardings: Sequence[TensorSharding | None], codec: AttributeCodec) -> None:
         """Set the attribute."""
         if all(sharding is None for sharding in shardings):
             return
-        old: Sequence[ir.Attribute] = (
-            list(self.op.attributes[self.attribute])
-            if self.attribute in self.op.attributes
-            else [ir.DictAttr.get({}, self.op.context)] * len(shardings)
-        )
+        old = signature_entries(self.op, self.attribute)
         entries = []
         for attributes, sharding in zip(old, shardings, strict=True):
-            named = {entry.name: entry.attr for entry in ir.DictAttr(attributes)}
+            named = named_attributes(attributes)
             if sharding is not None:
                 named[SHARDING] = codec.attribute(sharding)
             entries.append(ir.DictAttr.get(named, self.op.context))
-        self.op.attributes[self.attribute] = ir.ArrayAttr.get(entries, self.op.context)
+        set_signature_entries(self.op, self.attribute, entries)
 
 
 Slot = ListSlot | ManualInSlot | SignatureSlot

@@ -16,7 +16,8 @@ from sdy.dialect.sharding import TensorSharding
 from sdy.ir import data_flow
 from sdy.ir.attributes import SHARDING
 from sdy.ir.diagnostics import op_error
-from sdy.ir.sharding_access import FUNCTION, REGION_OPS, SHARDING_FIELDS, manual_axes
+from sdy.ir.op_names import FUNCTION
+from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS, manual_axes
 from sdy.ir.types import rank
 from sdy.passes.propagation.slots import ListSlot, ManualInSlot, SignatureSlot
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sdy.ir.attributes import SHARDING_RULE
 from sdy.ir.diagnostics import warn
-from sdy.ir.indexed_module import MODULE
+from sdy.ir.op_names import MODULE
 from sdy.passes.propagation.rules.registry import RULES, unknown_op_warning
 from sdy.passes.propagation.rules.user_rules import active_rules
 

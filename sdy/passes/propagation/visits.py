@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdy.ir import data_flow
-from sdy.ir.call_graph import CALL
+from sdy.ir.op_names import CALL, RETURN
 from sdy.ir.op_traits import is_terminator
-from sdy.passes.propagation.calls import RETURN
 from sdy.passes.propagation.op_classes import NO_CLASS
 
 if TYPE_CHECKING:

@@ -18,3 +18,17 @@ func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 }
 
 func.func private @declared(tensor<8xf32>) -> tensor<8xf32>
+
+// -----
+
+func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{function @branches has more than one block}}
+  %0 = call @branches(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+func.func private @branches(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  cf.br ^bb1
+^bb1:
+  return %arg0 : tensor<8xf32>
+}

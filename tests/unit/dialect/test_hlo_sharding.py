@@ -112,11 +112,18 @@ def test_axes_that_do_not_fit_the_mesh_are_refused(value: TensorSharding, messag
 
 
 def test_a_hundred_thousand_devices_cost_what_eight_do() -> None:
+    def cpu_seconds(value: TensorSharding) -> float:
+        start = time.process_time()
+        for _ in range(100):
+            HloSharding.from_sharding(value)
+        return time.process_time() - start
+
+    small = sharding(["y"], ["x"], mesh=Mesh({"x": 2, "y": 4}, name="mesh"))
     large = sharding(["y"], ["x"], mesh=Mesh({"x": 100, "y": 1000}, name="mesh"))
-    start = time.perf_counter()
-    converted = [HloSharding.from_sharding(large) for _ in range(100)]
-    assert time.perf_counter() - start < 0.5
-    assert str(converted[0]) == "{devices=[1000,100]<=[100,1000]T(1,0)}"
+    least = min(cpu_seconds(small) for _ in range(5))
+    assert min(cpu_seconds(large) for _ in range(5)) < 10 * least
+    converted = HloSharding.from_sharding(large)
+    assert str(converted) == "{devices=[1000,100]<=[100,1000]T(1,0)}"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The reference document "Sharding Representation", section by section.
 
 Every snippet of it is parsed here as it stands, and everything that it states about values is
-checked. What it states about propagation is tested with the propagation.
+checked. What it says of open, closed and replicated is what propagation makes of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import numpy as np
 import pytest
 
+import sdy
 from sdy.dialect.axes import AxisRef
 from sdy.dialect.errors import VerifyError
 from sdy.dialect.mesh import Mesh
@@ -22,12 +23,27 @@ MESH_XYZ = '@mesh_xyz = <["x"=2, "y"=4, "z"=2]>'
 MESH_XYZ_8 = '@mesh_xyz = <["x"=2, "y"=8, "z"=2]>'
 
 
-def axes_that_may_shard(sharding: TensorSharding, dimension: int) -> set[str]:
-    """Return the axes that propagation may still give to a dimension."""
-    if sharding.dimensions[dimension].is_closed:
-        return set()
-    used = {axis.name for axis in sharding.axes()}
-    return set(sharding.bound_mesh.axis_names) - used
+def propagated(given: str, other: str) -> str:
+    """Return what becomes of the sharding of a tensor that is added to another.
+
+    Args:
+      given: dimensions and replicated axes of the tensor, such as `[{"x"}, {?}]`; empty for none.
+      other: those of the other tensor.
+
+    """
+    attribute = f"{{sdy.sharding = #sdy.sharding<@mesh_xyz, {given}>}}" if given else ""
+    module = sdy.load(f"""
+sdy.mesh {MESH_XYZ}
+func.func @main(
+    %given: tensor<4x8xf32> {attribute},
+    %other: tensor<4x8xf32> {{sdy.sharding = #sdy.sharding<@mesh_xyz, {other}>}})
+    -> tensor<4x8xf32> {{
+  %0 = stablehlo.add %given, %other : tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}}
+""")
+    sdy.run_pipeline(module, "builtin.module(sdy-basic-propagate)")
+    return str(sdy.shardings(module)[0].sharding).removeprefix("sharding<@mesh_xyz, ")[:-1]
 
 
 # ---- Overview: basic structure
@@ -168,8 +184,9 @@ sharding<@mesh_xyz, [{"x"}, {"z", ?}]> : tensor<4x8xf32>
 def test_a_question_mark_makes_a_dimension_open() -> None:
     sharding = parse_sharding(OPEN_AND_CLOSED)
     assert [dimension.is_closed for dimension in sharding.dimensions] == [True, False]
-    assert axes_that_may_shard(sharding, 0) == set()
-    assert axes_that_may_shard(sharding, 1) == {"y"}
+    given = '[{"x"}, {"z", ?}]'
+    assert propagated(given, '[{"x"}, {"z", "y"}]') == '[{"x"}, {"z", "y", ?}]'
+    assert propagated(given, '[{"x", "y"}, {"z"}]') == given
 
 
 def test_no_sharding_is_equivalent_to_a_fully_open_one() -> None:
@@ -177,7 +194,8 @@ def test_no_sharding_is_equivalent_to_a_fully_open_one() -> None:
     assert str(sharding) == "sharding<@mesh_xyz, [{?}, {?}]>"
     assert sharding.has_no_axes
     assert sharding.local_shape((4, 8)) == (4, 8)
-    assert axes_that_may_shard(sharding, 0) == axes_that_may_shard(sharding, 1) == {"x", "y", "z"}
+    for given in ("", "[{?}, {?}]"):
+        assert propagated(given, '[{"x", "y"}, {"z"}]') == '[{"x", "y", ?}, {"z", ?}]'
 
 
 # ---- Explicitly replicated axes
@@ -197,7 +215,9 @@ sharding<@mesh_xyz, [{"x"}, {?}], replicated={"y"}> : tensor<4x8xf32>
 def test_an_explicitly_replicated_axis_may_not_shard_an_open_dimension() -> None:
     sharding = parse_sharding(REPLICATED)
     assert sharding.replicated == (AxisRef("y"),)
-    assert axes_that_may_shard(sharding, 1) == {"z"}
+    given = '[{"x"}, {?}], replicated={"y"}'
+    assert propagated(given, '[{"x"}, {"z"}]') == '[{"x"}, {"z", ?}], replicated={"y"}'
+    assert propagated(given, '[{"x"}, {"y"}]') == given
     assert sharding.local_shape((4, 8)) == (2, 8)
 
 

@@ -230,8 +230,8 @@ def test_passes_of_mlir_run() -> None:
         ("refuse", "<text>:5:10: error: cannot multiply"),
         (
             "fail",
-            "<text>:5:10: error: bug in pass 'sdy-meddle' at op 'stablehlo.multiply': KeyError: 'lost' "
-            "(test_pipeline.py:",
+            "<text>:5:10: error: bug in pass 'sdy-meddle' at op 'stablehlo.multiply': "
+            "KeyError: 'lost' (test_pipeline.py:",
         ),
         ("invalid", "note: the pipeline has left a module that is not valid"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdy.ir.diagnostics import Diagnostic
+from sdy.ir.diagnostics import Diagnostic, DiagnosticError
 from sdy.tools.expected_diagnostics import compare, read_expectations
 
 
@@ -73,3 +73,8 @@ def test_others_may_be_allowed() -> None:
     assert faults("op", error(1), allow_others=True) == []
     text = "op // expected-error {{other}}"
     assert faults(text, error(1), allow_others=True) == ['expected error "other" was not produced']
+
+
+def test_what_is_no_regular_expression_is_an_error_at_its_comment() -> None:
+    with pytest.raises(DiagnosticError, match="not a regular expression: missing"):
+        read_expectations("op\n// expected-error-re@+1 {{ {{(}} }}")

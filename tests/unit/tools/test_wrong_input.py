@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.tools.command import sdy_opt
+from tests.unit.tools.command import ROOT, sdy_opt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,10 +147,25 @@ def test_bytecode_with_wrong_bytes_is_an_error_or_another_program(tmp_path: Path
         (["--pass-pipeline=func.func(cse)"], "cannot start with 'func.func(...)'"),
         (["--pass-pipeline=builtin.module(cse)", "--cse"], "cannot be used together"),
         (["--inline=default-pipeline=canonicalize"], "would run compiled passes or patterns"),
-        (["--mlir-elide-elementsattrs-if-larger=many"], "expected a number, got 'many'"),
+        (
+            ["--mlir-elide-elementsattrs-if-larger=many"],
+            "expected a number below 2**63, got 'many'",
+        ),
         (["--verify-each=perhaps"], "expected true or false, got 'perhaps'"),
         (["--verify-diagnostics=some"], "expected all or only-expected, got 'some'"),
         (["another.mlir"], "expected one input file"),
+        ([""], "expected an input file"),
+        (["-o", ""], "flag '-o': expected FILE, got ''"),
+        (["--mlir-elide-elementsattrs-if-larger=" + "9" * 30], "expected a number below 2**63"),
+        (["--mlir-print-ir-before=cse,nope"], "unknown pass 'nope'"),
+        (["--mlir-print-ir-after=sdy-import-pipeline"], "is a pipeline"),
+        (["--pass-pipeline=builtin.module(no.op(cse))"], "nested in 'no.op', which is no known op"),
+        (["--canonicalize=max-iterations=-5"], "expected a number from 0 to 2**63 - 1"),
+        (["--canonicalize=max-num-rewrites=" + "9" * 30], "expected a number from 0 to 2**63 - 1"),
+        (["--canonicalize=region-simplify=hard"], "expected disabled, normal, aggressive"),
+        (["--sdy-save-module=dump-index=-7"], "dump-index must be at least 0"),
+        (["--sdy-save-module=file-name=../x"], "file-name must be the name of a file alone"),
+        (["--cse=\udcff"], "expected UTF-8, got '--cse=\\udcff'"),
     ],
 )
 def test_command_line(arguments: list[str], message: str, tmp_path: Path) -> None:
@@ -157,6 +174,76 @@ def test_command_line(arguments: list[str], message: str, tmp_path: Path) -> Non
     said = assert_refused([source, *arguments], tmp_path / "out.mlir")
     assert said.startswith("sdy-opt: error: ")
     assert message in said
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [
+        (">&-", "cannot write to standard output: it is closed"),
+        ("<&-", "cannot read standard input: it is closed"),
+        (">/dev/full", "cannot write to standard output: No space left on device"),
+    ],
+)
+def test_streams_that_cannot_be_used(redirection: str, message: str) -> None:
+    command = f"exec {sys.executable} -m sdy.tools.sdy_opt {redirection}"
+    run = subprocess.run(
+        ["sh", "-c", command], input=VALID, capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert run.returncode == 1
+    assert run.stderr == f"sdy-opt: error: {message}\n"
+
+
+def test_closed_streams_that_are_not_needed(tmp_path: Path) -> None:
+    source, output = tmp_path / "in.mlir", tmp_path / "out.mlir"
+    source.write_text(VALID)
+    command = f"exec {sys.executable} -m sdy.tools.sdy_opt {source} -o {output} <&- >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command], check=False, cwd=ROOT).returncode == 0
+    assert output.read_text() == sdy_opt(source).stdout
+
+
+def test_too_little_memory_for_the_libraries(tmp_path: Path) -> None:
+    source = tmp_path / "in.mlir"
+    source.write_text(VALID)
+    command = f"ulimit -v 200000; exec {sys.executable} -m sdy.tools.sdy_opt {source}"
+    run = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert run.returncode == 1
+    assert run.stderr.startswith("sdy-opt: error: cannot load a library: ")
+
+
+def test_a_file_name_that_is_not_utf8(tmp_path: Path) -> None:
+    source = tmp_path / "in\udcff.mlir"
+    source.write_text(VALID)
+    assert sdy_opt(source).returncode == 0
+
+
+# Names that MLIR takes and Python cannot, the pass that reads them, and where they stand.
+NOT_UTF8 = {
+    "axis": ('sdy.mesh @mesh = <["\\FF"=4]>', "sdy-import-pipeline", "1:1"),
+    "mesh": ('sdy.mesh @"\\FF" = <["x"=4]>', "sdy-import-pipeline", "1:1"),
+    "function": ('func.func @"\\FF"() { return }', "sdy-import-pipeline", "1:1"),
+    "custom call": (
+        'func.func @main() {\n  stablehlo.custom_call @"\\FF"() : () -> ()\n  return\n}',
+        "sdy-basic-propagate",
+        "2:3",
+    ),
+    "any attribute": (
+        'func.func @f(%a: f32 {mhlo.sharding = "\\FF"}) { return }',
+        "sdy-from-gspmd",
+        "1:1",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_UTF8)
+def test_name_that_is_not_utf8(kind: str, tmp_path: Path) -> None:
+    text, pass_, place = NOT_UTF8[kind]
+    source = tmp_path / "in.mlir"
+    source.write_text(text)
+    said = assert_refused([source, f"--{pass_}"], tmp_path / "out.mlir")
+    assert said.startswith(f"{source}:{place}: error: "), said
+    assert "not UTF-8" in said
 
 
 def test_missing_file(tmp_path: Path) -> None:

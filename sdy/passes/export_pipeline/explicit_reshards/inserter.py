@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from jaxlib.mlir import ir
 
 from sdy.dialect.errors import Error
-from sdy.ir.call_graph import CALL, callee_name
+from sdy.ir.call_graph import callee_name
 from sdy.ir.data_flow import DATA_FLOW_OPS
 from sdy.ir.data_flow_edges import insertion_point_after
 from sdy.ir.diagnostics import op_error
 from sdy.ir.function_shardings import argument_shardings
+from sdy.ir.op_names import CALL, FUNCTION, RESHARD
 from sdy.ir.op_traits import is_terminator
-from sdy.ir.sharding_access import FUNCTION
 from sdy.ir.symbols import symbol_name
 from sdy.ir.types import is_static_shaped
 from sdy.passes.export_pipeline.explicit_reshards.op_plan import OpCase, OpKind, OpPlan, plan_op
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ALWAYS_RESHARDED", "Inserter"]
 
-_RESHARD = "sdy.reshard"
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
 _KINDS = {
@@ -95,7 +94,7 @@ class Inserter:
                 self._meet(return_targets(op), may_reshard=self._is_full, before_user=True)
             elif name == CALL:
                 self._meet(self._call_targets(op), may_reshard=True)
-            elif name != _RESHARD or not self._turn_unreduced(op):
+            elif name != RESHARD or not self._turn_unreduced(op):
                 self._visit_op(op, name)
         except Error as error:
             raise op_error(op, str(error)) from None

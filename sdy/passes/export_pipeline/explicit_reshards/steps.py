@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sdy.ir.axis_lists import axes_attribute, axes_per_dim_attribute
+from sdy.ir.op_names import ALL_REDUCE, REPLICATED_TO_UNREDUCED, RESHARD, SHARDED_TO_UNREDUCED
 
 if TYPE_CHECKING:
     from jaxlib.mlir import ir
@@ -24,7 +25,7 @@ class Reshard:
 
     sharding: TensorSharding
 
-    name = "sdy.reshard"
+    name = RESHARD
 
     def attributes(self, codec: AttributeCodec, _: ir.Context) -> dict[str, ir.Attribute]:
         """Return the attributes of the op."""
@@ -38,7 +39,7 @@ class AllReduce:
     axes: tuple[AxisRef, ...]
     sharding: TensorSharding
 
-    name = "sdy.all_reduce"
+    name = ALL_REDUCE
 
     def attributes(self, codec: AttributeCodec, context: ir.Context) -> dict[str, ir.Attribute]:
         """Return the attributes of the op."""
@@ -55,7 +56,7 @@ class ReplicatedToUnreduced:
     axes: tuple[AxisRef, ...]
     sharding: TensorSharding
 
-    name = "sdy.replicated_to_unreduced"
+    name = REPLICATED_TO_UNREDUCED
 
     def attributes(self, codec: AttributeCodec, context: ir.Context) -> dict[str, ir.Attribute]:
         """Return the attributes of the op."""
@@ -72,7 +73,7 @@ class ShardedToUnreduced:
     axes: AxesPerDim
     sharding: TensorSharding
 
-    name = "sdy.sharded_to_unreduced"
+    name = SHARDED_TO_UNREDUCED
 
     def attributes(self, codec: AttributeCodec, context: ir.Context) -> dict[str, ir.Attribute]:
         """Return the attributes of the op."""

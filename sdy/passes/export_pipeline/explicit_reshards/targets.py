@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy as mlir_sdy
 
 from sdy.dialect.manual_axes import erase_manual_axes
@@ -17,10 +16,13 @@ from sdy.ir.data_flow import (
 )
 from sdy.ir.data_flow_edges import block_argument_edge_owners
 from sdy.ir.sharding_access import REGION_OPS, manual_axes
+from sdy.ir.signature_attributes import signature_entries
 from sdy.ir.types import rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from jaxlib.mlir import ir
 
     from sdy.ir.attributes import AttributeCodec
     from sdy.passes.export_pipeline.explicit_reshards.value_types import ValueTypes
@@ -79,13 +81,8 @@ def return_targets(function: ir.Operation) -> Iterator[UseTarget]:
     if not len(function.regions[0].blocks):
         return
     terminator = region_terminator(function.regions[0])
-    shardings: list[ir.Attribute | None] = [None] * len(terminator.operands)
-    if "res_attrs" in function.attributes:
-        for index, entry in enumerate(ir.ArrayAttr(function.attributes["res_attrs"])):
-            attributes = ir.DictAttr(entry)
-            if SHARDING in attributes:
-                shardings[index] = attributes[SHARDING]
-    for index, sharding in enumerate(shardings):
+    for index, entry in enumerate(signature_entries(function, "res_attrs")):
+        sharding = entry[SHARDING] if SHARDING in entry else None  # noqa: SIM401 - it has no `get`
         yield UseTarget(terminator, index, sharding)
 
 

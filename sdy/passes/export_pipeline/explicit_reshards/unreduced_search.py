@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdy.ir.attributes import SHARDING
-from sdy.ir.sharding_access import FUNCTION, REGION_OPS, SHARDING_FIELDS
+from sdy.ir.op_names import FUNCTION
+from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS
 
 if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule

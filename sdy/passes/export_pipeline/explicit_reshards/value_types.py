@@ -9,6 +9,7 @@ from jaxlib.mlir.dialects import sdy as mlir_sdy
 
 from sdy.ir.attributes import SHARDING
 from sdy.ir.data_flow import DATA_FLOW_OPS, owning_op
+from sdy.ir.op_names import BARRIER
 from sdy.ir.sharding_access import SHARDING_FIELDS, set_sharding_of
 from sdy.ir.value_sharding import sharding_of
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ShardedType", "ValueTypes"]
 
-_BARRIER = "sdy.propagation_barrier"
 _READ_ONE_BY_ONE = DATA_FLOW_OPS | SHARDING_FIELDS.keys()
 
 
@@ -42,7 +42,7 @@ class ValueTypes:
         self._numbers: dict[tuple[ir.Type, ir.Attribute | None], int] = {}
         self._types: list[ShardedType] = []
         self._lists: dict[ir.Attribute, list[ir.Attribute]] = {}
-        self._barriers = {op.result: op for op in module.ops(_BARRIER)}
+        self._barriers = {op.result: op for op in module.ops(BARRIER)}
 
     def type(self, number: int) -> ShardedType:
         """Return the type and sharding of a number."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdy.dialect.sharding_rule import FactorType
+from sdy.ir.op_names import CONSTRAINT
 from sdy.passes.propagation.rules.builder import RuleBuilder, pointwise_rule
 from sdy.passes.propagation.rules.reading import shape
 from sdy.passes.propagation.rules.registration import rule
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding_rule import OpShardingRule
 
 rule(
-    "sdy.sharding_constraint",
+    CONSTRAINT,
     "stablehlo.abs",
     "stablehlo.add",
     "stablehlo.and",

@@ -7,6 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 from jaxlib.mlir import ir
 
+from sdy.ir.data_flow import DATA_FLOW_EDGE, MANUAL_COMPUTATION, NAMED_COMPUTATION
+from sdy.ir.op_names import (
+    BARRIER,
+    CALL,
+    FUNC_EDGE,
+    FUNCTION,
+    GROUP,
+    MESH,
+    MODULE,
+    RESHARD,
+    SDY_CONSTANT,
+)
 from sdy.ir.op_traits import is_terminator
 from sdy.passes.propagation.rules import (  # noqa: F401 - each import registers a family
     collectives,
@@ -24,7 +36,6 @@ from sdy.passes.propagation.rules import (  # noqa: F401 - each import registers
     sorting,
     window,
 )
-from sdy.passes.propagation.rules.builder import identity_rule
 from sdy.passes.propagation.rules.custom_calls import is_known_target
 from sdy.passes.propagation.rules.registration import RuleEntry, registered_rules
 
@@ -33,25 +44,25 @@ if TYPE_CHECKING:
 
     from sdy.dialect.sharding_rule import OpShardingRule
 
-__all__ = ["RULES", "RuleEntry", "identity_rule", "rule_for", "unknown_op_warning"]
+__all__ = ["RULES", "rule_for", "unknown_op_warning"]
 
 RULES: Final[Mapping[str, RuleEntry]] = MappingProxyType(dict(registered_rules()))
 """An op whose name is not here has no rule."""
 
 _KNOWN_WITHOUT_RULE: Final = frozenset(
     {
-        "builtin.module",
-        "func.call",
-        "func.func",
-        "sdy.constant",
-        "sdy.data_flow_edge",
-        "sdy.func_data_flow_edge",
-        "sdy.manual_computation",
-        "sdy.mesh",
-        "sdy.named_computation",
-        "sdy.propagation_barrier",
-        "sdy.reshard",
-        "sdy.sharding_group",
+        MODULE,
+        CALL,
+        FUNCTION,
+        SDY_CONSTANT,
+        DATA_FLOW_EDGE,
+        FUNC_EDGE,
+        MANUAL_COMPUTATION,
+        MESH,
+        NAMED_COMPUTATION,
+        BARRIER,
+        RESHARD,
+        GROUP,
         "stablehlo.after_all",
         "stablehlo.case",
         "stablehlo.constant",

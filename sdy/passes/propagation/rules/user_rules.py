@@ -16,7 +16,8 @@ from jaxlib.mlir import ir
 from sdy.dialect.einsum_rule import EinsumRule
 from sdy.dialect.errors import Error
 from sdy.dialect.sharding_rule import OpShardingRule
-from sdy.ir.data_flow import DATA_FLOW_OPS
+from sdy.ir.data_flow import DATA_FLOW_EDGE, DATA_FLOW_OPS
+from sdy.ir.op_names import BARRIER, CALL, FUNC_EDGE, FUNCTION, GROUP, MESH, MODULE
 from sdy.ir.op_traits import is_terminator
 from sdy.passes.propagation.rules.custom_calls import has_target_rule
 from sdy.passes.propagation.rules.registry import RULES
@@ -33,14 +34,14 @@ _NAME_ATTRIBUTES: Final = {
 """Ops that stand for others, and the attribute that names which."""
 
 _STRUCTURE: Final = DATA_FLOW_OPS | {
-    "builtin.module",
-    "func.call",
-    "func.func",
-    "sdy.data_flow_edge",
-    "sdy.func_data_flow_edge",
-    "sdy.mesh",
-    "sdy.propagation_barrier",
-    "sdy.sharding_group",
+    MODULE,
+    CALL,
+    FUNCTION,
+    DATA_FLOW_EDGE,
+    FUNC_EDGE,
+    MESH,
+    BARRIER,
+    GROUP,
 }
 """Ops through which shardings spread by other means than a rule, or not at all."""
 

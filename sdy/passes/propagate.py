@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from sdy.dialect.errors import Error
 from sdy.ir.load import load
 from sdy.passes.pipeline import run_pipeline
-from sdy.passes.propagation.propagation_pipeline import PropagationPipeline
+from sdy.passes.propagation_pipeline import PropagationPipeline
 
 if TYPE_CHECKING:
     import os
