@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from sdy.ir.set_sharding import set_sharding
     from sdy.ir.shardings import ValueSharding, shardings
     from sdy.ir.values import FunctionResult, find_value
+    from sdy.passes.export_pipeline.reshard_plan import ReshardPlan, plan_reshard
     from sdy.passes.gspmd.from_gspmd import from_gspmd
     from sdy.passes.gspmd.to_gspmd import to_gspmd
     from sdy.passes.pipeline import run_pipeline
@@ -72,6 +73,7 @@ __all__ = [
     "MeshAxis",
     "OpShardingRule",
     "ParseError",
+    "ReshardPlan",
     "ShardingWarning",
     "SubAxis",
     "TensorMapping",
@@ -96,6 +98,7 @@ __all__ = [
     "parse_rule",
     "parse_sharding",
     "parse_sharding_per_value",
+    "plan_reshard",
     "propagate",
     "register_rule",
     "rule_scope",
@@ -171,6 +174,7 @@ _NAMES_BY_MODULE = {
         "FunctionResult",
         "find_value",
     ),
+    "sdy.passes.export_pipeline.reshard_plan": ("ReshardPlan", "plan_reshard"),
     "sdy.passes.gspmd.from_gspmd": ("from_gspmd",),
     "sdy.passes.gspmd.to_gspmd": ("to_gspmd",),
     "sdy.passes.pipeline": ("run_pipeline",),
