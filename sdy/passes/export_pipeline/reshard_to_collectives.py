@@ -26,6 +26,8 @@ from sdy.passes.export_pipeline.reshard_plan import plan_reshard
 from sdy.passes.export_pipeline.reshard_steps import AllGather, AllSlice, AllToAll
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sdy.ir.attributes import AttributeCodec
     from sdy.ir.indexed_module import IndexedModule
     from sdy.passes.export_pipeline.reshard_plan import ReshardPlan
@@ -77,7 +79,7 @@ class ReshardToCollectives(Pass):
             op.erase()
 
     def _is_to_be_converted(self, op: ir.Operation, codec: AttributeCodec) -> bool:
-        before = sharding_of(_behind_barriers(op.operands[0]), codec)
+        before = sharding_of(_behind_barriers(op.operands[0], {}), codec)
         after = codec.sharding(op.attributes["sharding"])
         if self.keep_redundant_reshards and after.splits_alike(before):
             return False
@@ -89,7 +91,7 @@ def _convert(
 ) -> ir.Value:
     """Create the collectives before a reshard; return what takes the place of its result."""
     operand = converted.get(op.operands[0], op.operands[0])
-    source = _behind_barriers(operand)
+    source = _behind_barriers(operand, converted)
     after = codec.sharding(op.attributes["sharding"])
     before = sharding_of(source, codec)
     if before is None:
@@ -139,10 +141,13 @@ def _collective(step: ReshardStep, operand: ir.Value, reshard: ir.Operation) -> 
     ).result
 
 
-def _behind_barriers(value: ir.Value) -> ir.Value:
-    while isinstance(value, ir.OpResult) and value.owner.operation.name == BARRIER:
+def _behind_barriers(value: ir.Value, converted: Mapping[ir.Value, ir.Value]) -> ir.Value:
+    """Return what barriers let through; of a reshard that is converted, what takes its place."""
+    while True:
+        value = converted.get(value, value)
+        if not isinstance(value, ir.OpResult) or value.owner.operation.name != BARRIER:
+            return value
         value = value.owner.operation.operands[0]
-    return value
 
 
 def _is_same_mesh(first: TensorSharding, second: TensorSharding) -> bool:
