@@ -19,6 +19,7 @@ from sdy.ir.named_computations import (
     move_body,
 )
 from sdy.ir.op_names import CALL, FUNCTION, RETURN
+from sdy.ir.replacement import create_for
 from sdy.ir.symbols import SymbolNames
 from sdy.passes.base import Pass
 
@@ -68,14 +69,7 @@ class _Exporter:
         if out_shardings is not None:
             attributes[SHARDING] = out_shardings
         attributes["callee"] = ir.FlatSymbolRefAttr.get(self._function(op, thread))
-        call = ir.Operation.create(
-            CALL,
-            results=[result.type for result in op.results],
-            operands=list(op.operands),
-            attributes=attributes,
-            loc=op.location,
-            ip=ir.InsertionPoint(op),
-        )
+        call = create_for(op, CALL, attributes)
         for old, new in zip(op.results, call.results, strict=True):
             old.replace_all_uses_with(new)
         op.erase()

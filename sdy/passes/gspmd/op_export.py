@@ -30,6 +30,7 @@ from sdy.ir.op_names import (
     RESHARD,
     SDY_CONSTANT,
 )
+from sdy.ir.replacement import create_for
 from sdy.passes.gspmd.hlo_shardings import HLO_SHARDING, says_nothing, unspecified_dims
 
 if TYPE_CHECKING:
@@ -120,14 +121,7 @@ def _replace(
     operands: Sequence[ir.Value],
     attributes: dict[str, ir.Attribute],
 ) -> None:
-    new = ir.Operation.create(
-        name,
-        results=[result.type for result in op.results],
-        operands=operands,
-        attributes=attributes,
-        loc=op.location,
-        ip=ir.InsertionPoint(op),
-    )
+    new = create_for(op, name, attributes, operands=operands)
     for old_result, result in zip(op.results, new.results, strict=True):
         old_result.replace_all_uses_with(result)
     op.erase()

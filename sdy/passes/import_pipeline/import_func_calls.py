@@ -21,6 +21,7 @@ from sdy.ir.diagnostics import op_error, warn_once
 from sdy.ir.function_shardings import argument_shardings
 from sdy.ir.named_computations import EXECUTION_THREAD, discardable_attributes, move_body
 from sdy.ir.op_names import CALL, SDY_RETURN
+from sdy.ir.replacement import create_for
 from sdy.ir.symbols import symbol_name
 from sdy.ir.values import operations
 from sdy.passes.base import Pass, option
@@ -123,15 +124,7 @@ class _Importer:
         if EXECUTION_THREAD in function.attributes:
             attributes[EXECUTION_THREAD] = function.attributes[EXECUTION_THREAD]
         attributes["name"] = ir.StringAttr.get(original_function_name(function))
-        return ir.Operation.create(
-            NAMED_COMPUTATION,
-            results=[result.type for result in call.results],
-            operands=list(call.operands),
-            attributes=attributes,
-            regions=1,
-            loc=call.location,
-            ip=ir.InsertionPoint(call),
-        )
+        return create_for(call, NAMED_COMPUTATION, attributes, regions=1)
 
 
 def _require_one_block(function: ir.Operation, call: ir.Operation) -> None:

@@ -21,6 +21,7 @@ from sdy.ir.diagnostics import op_error
 from sdy.ir.function_shardings import argument_shardings, result_shardings
 from sdy.ir.named_computations import in_post_order, move_body
 from sdy.ir.op_names import CALL, FUNC_EDGE, FUNCTION, SDY_RETURN
+from sdy.ir.replacement import create_for
 from sdy.ir.symbols import is_private, symbol_name
 from sdy.ir.types import is_static_shaped
 from sdy.ir.use_order import move_uses
@@ -150,15 +151,7 @@ class _Inliner:
             attributes["out_shardings"] = kept[SHARDING]
         elif out_shardings is not None:
             attributes["out_shardings"] = self._codec.list_attribute(out_shardings)
-        return ir.Operation.create(
-            NAMED_COMPUTATION,
-            results=[result.type for result in op.results],
-            operands=list(op.operands),
-            attributes=attributes,
-            regions=1,
-            loc=op.location,
-            ip=ir.InsertionPoint(op),
-        )
+        return create_for(op, NAMED_COMPUTATION, attributes, regions=1)
 
 
 def _decomposition(op: ir.Operation) -> str:
@@ -202,14 +195,7 @@ def _restore_composites(module: IndexedModule, decompositions: Decompositions) -
 
 def _restore(op: ir.Operation, attributes: dict[str, ir.Attribute]) -> None:
     """Replace a named computation, and the edges on its results, by a composite."""
-    composite = ir.Operation.create(
-        _COMPOSITE,
-        results=[result.type for result in op.results],
-        operands=list(op.operands),
-        attributes=attributes,
-        loc=op.location,
-        ip=ir.InsertionPoint(op),
-    )
+    composite = create_for(op, _COMPOSITE, attributes)
     for old, new in zip(op.results, composite.results, strict=True):
         edge = edge_on(old)
         if edge is None:
