@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sdy.dialect.errors import Error
-from sdy.passes.propagation.graph import Graph
+from sdy.ir.structure import Structure
 from tests.corpus.jax_programs import PROGRAMS
 from tests.differential.comparison import ours as run_ours
 from tests.differential.pass_lists import IMPORT_WITH_CALLS
@@ -127,11 +127,11 @@ def test_random_programs(seed: int, reference: Reference) -> None:
 
 
 def test_the_order_of_uses_decides_a_tenth_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    in_order = Graph.uses
+    in_order = Structure.uses
     shuffle = random.Random(0).shuffle
 
-    def in_any_order(graph: Graph, value: int) -> list[tuple[int, int]]:
-        uses = list(in_order(graph, value))
+    def in_any_order(structure: Structure, value: int) -> list[tuple[int, int]]:
+        uses = in_order(structure, value)
         shuffle(uses)
         return uses
 
@@ -144,7 +144,7 @@ def test_the_order_of_uses_decides_a_tenth_of_them(monkeypatch: pytest.MonkeyPat
     def depends_on_order(program: str) -> bool:
         in_given_order = answer(program)
         with monkeypatch.context() as patch:
-            patch.setattr(Graph, "uses", in_any_order)
+            patch.setattr(Structure, "uses", in_any_order)
             return any(answer(program) != in_given_order for _ in range(4))
 
     programs = [seeded_program(seed) for seed in range(60)]

@@ -31,10 +31,11 @@ class DeadOps:
         self.erased: list[int] = []
         self._graph = graph
         self._use_counts = list(map(len, graph.users))
-        scalars = {kind for kind in set(graph.types) if is_scalar(kind)}
+        first_of_kind = dict(zip(graph.kinds, graph.types, strict=True))
+        self._scalars = {kind for kind, type_ in first_of_kind.items() if is_scalar(type_)}
         self._is_shared = bytearray(
-            count != 1 and kind not in scalars
-            for count, kind in zip(self._use_counts, graph.types, strict=True)
+            count != 1 and kind not in self._scalars
+            for count, kind in zip(self._use_counts, graph.kinds, strict=True)
         )
         self._mark_dead()
 
@@ -83,7 +84,7 @@ class DeadOps:
         Yields for each operand that they used, in the order in which MLIR lets go of them, the
         operand and its producer; None for a producer that is not to have a turn for it.
         """
-        for inner in reversed(list(self._graph.nested(op))):
+        for inner in reversed(self._graph.nested(op)):
             yield from self._erase_one(inner)
         yield from self._erase_one(op)
         self.erased.append(op)
@@ -94,7 +95,7 @@ class DeadOps:
         for value in dict.fromkeys(graph.operands[op]):
             users = [user for user in graph.users[value] if not self.is_erased[user]]
             self._use_counts[value] = len(users)
-            self._is_shared[value] = len(users) != 1 and not is_scalar(graph.types[value])
+            self._is_shared[value] = len(users) != 1 and graph.kinds[value] not in self._scalars
             producer: int | None = graph.producers[value]
             if producer is not None and producer >= 0 and len(set(users)) <= 1:
                 if self._is_unused(producer):

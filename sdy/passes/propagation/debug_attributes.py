@@ -142,7 +142,7 @@ class DebugAttributes:
             if graph.names[taken.op] == FUNCTION:
                 # A result of a function is no value; what is returned there stands for it.
                 tensors = tensors[:1] * 2
-            values = [graph.values[t] if t < len(graph.values) else None for t in tensors]
+            values = [graph.value(t) if t < graph.value_count else None for t in tensors]
             operand_count = len(case.op.rule.operands)
             self.step(taken.op, graph.ops[taken.op], operand_count, values, flows[case])
 
@@ -157,7 +157,7 @@ class DebugAttributes:
 def _value_groups(engine: Engine) -> dict[ir.Value, list[ir.Value]]:
     graph, of_value = engine.graph, engine.tensors.of_value
     return {
-        graph.values[of_value[value]]: [graph.values[of_value[member]] for member in members]
+        graph.value(of_value[value]): [graph.value(of_value[member]) for member in members]
         for value, members in engine.groups.items()
     }
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdy.ir.op_names import FUNCTION, RETURN
-from sdy.passes.propagation.calls import Calls
+from sdy.passes.propagation.data_flow import Calls
 from sdy.passes.propagation.dead_ops import DeadOps
 from sdy.passes.propagation.op_classes import NO_CLASS, OpClasses
 from sdy.passes.propagation.op_priorities import OP_PRIORITIES, Flow
@@ -323,7 +323,7 @@ class Engine:
 
     def is_gone(self, tensor: int) -> bool:
         """Return whether the op that gives the tensor has been erased."""
-        producer = self.graph.producers[tensor] if tensor < len(self.graph.values) else -1
+        producer = self.graph.producers[tensor] if tensor < self.graph.value_count else -1
         return producer >= 0 and bool(self.dead_ops.is_erased[producer])
 
     def write_back(self) -> None:

@@ -13,10 +13,14 @@ from sdy.dialect.manual_axes import add_free_axes, erase_manual_axes
 from sdy.ir import data_flow
 from sdy.ir.attributes import SHARDING_RULE, read_rule
 from sdy.ir.op_names import BARRIER, FUNC_EDGE
-from sdy.ir.op_traits import is_elementwise_op
+from sdy.ir.op_traits import is_elementwise, is_elementwise_op
 from sdy.ir.sharding_access import manual_axes
+from sdy.ir.structure import NOTHING
+from sdy.ir.types import shape
+from sdy.passes.propagation.data_flow import edge_sources
 from sdy.passes.propagation.op_priorities import Flow
 from sdy.passes.propagation.rules.builder import identity_rule
+from sdy.passes.propagation.rules.registration import RuleEntry
 from sdy.passes.propagation.rules.registry import RULES
 from sdy.passes.propagation.step import OpClass
 
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.ir.attributes import AttributeCodec
-    from sdy.passes.propagation.calls import Calls
+    from sdy.passes.propagation.data_flow import Calls
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.tensors import Tensors
 
@@ -43,6 +47,9 @@ _BARRIER_FLOWS = (
     Flow.BARRIER_BACKWARD,
     Flow.BARRIER_BOTH,
 )
+
+_OWN_RULE = RuleEntry(lambda op, _: read_rule(op.attributes[SHARDING_RULE]), (SHARDING_RULE,))
+"""That of an op that came with its rule."""
 
 Transform = tuple[
     "Callable[[TensorSharding], TensorSharding]", "Callable[[TensorSharding], TensorSharding]"
@@ -83,27 +90,22 @@ class OpClasses:
         self._conservative = conservative
         self._numbers: dict[OpClass, int] = {}
         self._by_key: dict[Hashable, int] = {}
-        self._type_numbers: dict[ir.Type, int] = {}
-        self._types = [
-            self._type_numbers.setdefault(kind, len(self._type_numbers)) for kind in graph.types
-        ]
+        self._by_numbers: dict[Hashable, int] = {}
+        self._has_rule: dict[int, bool] = {}
         self._classify()
 
     def _classify(self) -> None:
-        graph, of_value, by_key = self._graph, self._of_value, self._by_key
+        graph, of_value = self._graph, self._of_value
         for op, (name, operands, results) in enumerate(
             zip(graph.names, graph.operands, graph.results, strict=True)
         ):
-            if name in RULES or SHARDING_RULE in graph.attributes[op]:
-                key = self._key(op, name, operands, results)
-                number = by_key.get(key)
-                if number is None:
-                    number = by_key[key] = self._make_class(graph.ops[op], name)
+            if name in RULES or self._has_own_rule(op):
+                number = self._class_of(op, name, operands, results)
             elif name == BARRIER:
                 number = self._barrier_class(op)
             else:
                 if name == data_flow.DATA_FLOW_EDGE:
-                    self._classify_edge(op, data_flow.edge_sources(graph.values[operands[0]]))
+                    self._classify_edge(op, edge_sources(graph, operands[0]))
                 elif name == FUNC_EDGE:
                     self._classify_edge(op, self._func_edge_sources(op))
                 continue
@@ -111,36 +113,67 @@ class OpClasses:
                 self.of_op[op] = number
                 self.tensors[op] = tuple([of_value[value] for value in operands + results])
 
+    def _has_own_rule(self, op: int) -> bool:
+        number = self._graph.structure.attributes[op]
+        known = self._has_rule.get(number)
+        if known is None:
+            known = self._has_rule[number] = SHARDING_RULE in self._graph.attributes(op)
+        return known
+
     def registered(self) -> Iterator[tuple[int, OpShardingRule]]:
         """Yield the ops that a rule is registered for, each with its rule."""
         for op, number in enumerate(self.of_op):
             if number != NO_CLASS and self._graph.names[op] in RULES:
                 yield op, self.classes[number].rule
 
-    def _key(
+    def _class_of(
         self, op: int, name: str, operands: tuple[int, ...], results: tuple[int, ...]
-    ) -> Hashable:
-        """Return what the class of an op depends on: its name, its types, what its rule reads."""
-        types, attributes = self._types, self._graph.attributes[op]
-        key = (
-            name,
-            tuple([types[value] for value in operands]),
-            tuple([types[value] for value in results]),
-        )
-        if SHARDING_RULE in attributes:
-            self.with_own_rule.append(op)
-            return (*key, attributes[SHARDING_RULE])
-        entry = RULES[name]
-        if not entry.reads and entry.beyond is None:
-            return key
-        read = tuple([attributes.get(attribute) for attribute in entry.reads])
-        return (*key, read, entry.beyond and entry.beyond(self._graph.ops[op]))
+    ) -> int:
+        """Return the class of an op, made where no op like it came before.
 
-    def _make_class(self, op: ir.Operation, name: str) -> int:
-        if SHARDING_RULE in op.attributes:
-            rule: OpShardingRule | None = read_rule(op.attributes[SHARDING_RULE])
+        Ops of a name, with equal types and attributes, are alike, but for those whose rule
+        depends on more.
+        """
+        kinds, structure = self._graph.kinds, self._graph.structure
+        if self._has_own_rule(op):
+            self.with_own_rule.append(op)
+            entry, attributes = _OWN_RULE, structure.attributes[op]
         else:
-            rule = RULES[name].build(op, self._conservative)
+            entry, attributes = RULES[name], NOTHING
+            if entry.reads:
+                attributes = structure.properties[op]
+        beyond = None if entry.beyond is None else entry.beyond(self._graph.ops[op])
+        numbers = (
+            name,
+            tuple([kinds[value] for value in operands]),
+            tuple([kinds[value] for value in results]),
+            attributes,
+            beyond,
+        )
+        known = self._by_numbers.get(numbers)
+        if known is None:
+            known = self._by_numbers[numbers] = self._class_of_key(op, name, entry, beyond)
+        return known
+
+    def _class_of_key(self, op: int, name: str, entry: RuleEntry, beyond: Hashable) -> int:
+        """Return the class of an op, made where no other has what its rule reads.
+
+        Other attributes may differ, and so may the elements of tensors, for elementwise ops.
+        """
+        graph, handle = self._graph, self._graph.ops[op]
+        types = [graph.types[value] for value in graph.operands[op] + graph.results[op]]
+        read = tuple([handle.attributes.get(attribute) for attribute in entry.reads])
+        if is_elementwise(name) and entry is not _OWN_RULE:
+            key: Hashable = (tuple([shape(kind) for kind in types]), len(graph.operands[op]))
+        else:
+            key = (name, tuple(types), len(graph.operands[op]), read, beyond)
+        known = self._by_key.get(key)
+        if known is None:
+            known = self._by_key[key] = self._make_class(handle, name, entry)
+        return known
+
+    def _make_class(self, op: ir.Operation, name: str, entry: RuleEntry) -> int:
+        rule = entry.build(op, self._conservative)
         if rule is None:
             return NO_CLASS
         elementwise = is_elementwise_op(op)
@@ -179,7 +212,7 @@ class OpClasses:
             )
         )
 
-    def _classify_edge(self, op: int, sources: list[ir.Value]) -> None:
+    def _classify_edge(self, op: int, sources: list[int]) -> None:
         graph = self._graph
         (result,) = graph.results[op]
         number = NO_CLASS
@@ -188,25 +221,44 @@ class OpClasses:
         if number == NO_CLASS:
             return
         self.of_op[op] = number
-        tensors = [self._of_value[graph.value_id(source)] for source in sources]
-        self.tensors[op] = (*tensors, self._of_value[result])
-        owner = graph.values[graph.operands[op][0]]
-        computation = data_flow.owning_op(owner)
-        if computation.name == data_flow.MANUAL_COMPUTATION:
-            self.transforms[op] = _manual_transform(computation, owner, self._codec)
+        self.tensors[op] = tuple([self._of_value[value] for value in (*sources, result)])
+        owner = graph.operands[op][0]
+        computation = graph.owner(owner)
+        if graph.names[computation] == data_flow.MANUAL_COMPUTATION:
+            self.transforms[op] = self._manual_transform(computation, owner)
 
-    def _func_edge_sources(self, op: int) -> list[ir.Value]:
+    def _func_edge_sources(self, op: int) -> list[int]:
         """Return what flows into a function's argument, or out of a call's result."""
         graph = self._graph
-        owner = graph.values[graph.operands[op][0]]
-        if isinstance(owner, ir.BlockArgument):
-            function = data_flow.owning_op(owner)
-            return [call.operands[owner.arg_number] for call in self._calls.calls_to(function)]
-        body = self._calls.callee(owner.owner.operation).regions[0]
-        if not len(body.blocks):
-            return []
-        terminator = data_flow.region_terminator(body)
-        return [terminator.operands[ir.OpResult(owner).result_number]]
+        owner = graph.operands[op][0]
+        index = graph.position(owner)
+        if graph.producers[owner] == NOTHING:
+            calls = self._calls.calls_to(graph.owner(owner))
+            return [graph.operands[call][index] for call in calls]
+        callee = self._calls.callee(graph.owner(owner))
+        ends = [end for _, _, end in graph.structure.bodies.get(callee, [])]
+        return [graph.operands[end][index] for end in ends]
+
+    def _manual_transform(self, computation: int, owner: int) -> Transform:
+        """Return how the sharding on a manual computation's edge is seen, and how it is kept.
+
+        The edge of a block argument keeps the body's view and is joined to an operand outside;
+        that of a result keeps the outer view and is joined to what the body returns.
+        """
+        graph = self._graph
+        handle = graph.ops[computation]
+        names = manual_axes(handle)
+        is_argument = graph.producers[owner] == NOTHING
+        attribute = "in_shardings" if is_argument else "out_shardings"
+        outer = self._codec.shardings(handle.attributes[attribute])[graph.position(owner)]
+
+        def to_outer(sharding: TensorSharding) -> TensorSharding:
+            return add_free_axes(outer, sharding, names)
+
+        def to_inner(sharding: TensorSharding) -> TensorSharding:
+            return erase_manual_axes(sharding, names)
+
+        return (to_outer, to_inner) if is_argument else (to_inner, to_outer)
 
 
 def _flow(op: ir.Operation, name: str, elementwise: bool) -> Flow:
@@ -220,26 +272,3 @@ def _flow(op: ir.Operation, name: str, elementwise: bool) -> Flow:
         target = ir.StringAttr(op.attributes["call_target_name"]).value
         return Flow.PASS_THROUGH if target in _OFFLOAD_TARGETS else Flow.OTHER
     return Flow.OTHER
-
-
-def _manual_transform(
-    computation: ir.Operation, owner: ir.Value, codec: AttributeCodec
-) -> Transform:
-    """Return how the sharding on a manual computation's edge is seen, and how it is kept.
-
-    The edge of a block argument keeps the body's view and is joined to an operand outside; that
-    of a result keeps the outer view and is joined to what the body returns.
-    """
-    names = manual_axes(computation)
-    is_argument = isinstance(owner, ir.BlockArgument)
-    attribute = "in_shardings" if is_argument else "out_shardings"
-    index = owner.arg_number if is_argument else ir.OpResult(owner).result_number
-    outer = codec.shardings(computation.attributes[attribute])[index]
-
-    def to_outer(sharding: TensorSharding) -> TensorSharding:
-        return add_free_axes(outer, sharding, names)
-
-    def to_inner(sharding: TensorSharding) -> TensorSharding:
-        return erase_manual_axes(sharding, names)
-
-    return (to_outer, to_inner) if is_argument else (to_inner, to_outer)

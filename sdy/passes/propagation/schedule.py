@@ -114,7 +114,7 @@ def _make_engine(
     module: IndexedModule, main: ir.Operation, schedule: Schedule, observer: Observer | None
 ) -> Engine:
     while True:
-        graph = Graph(module.in_order)
+        graph = Graph(module)
         graph.check_types()
         groups = value_groups(graph)
         engine = Engine(

@@ -85,7 +85,7 @@ def constrain_conflicting_groups(
         first = tensors.interner.sharding(numbers[0])
         if first is None:
             raise AssertionError(f"{NO_SHARDING} says nothing")
-        members = [tensors.graph.values[value] for value in values]
+        members = [tensors.graph.value(value) for value in values]
         warn(
             owning_op(members[0]),
             "The initial operand shardings on the sharding groups of groupID: "

@@ -19,6 +19,7 @@ from sdy.ir.diagnostics import op_error
 from sdy.ir.op_names import FUNCTION
 from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS, manual_axes
 from sdy.ir.types import rank
+from sdy.passes.propagation.data_flow import edge_owner, non_owner_targets
 from sdy.passes.propagation.slots import ListSlot, ManualInSlot, SignatureSlot
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["NO_SHARDING", "Interner", "Tensors"]
 
 NO_SHARDING = 0
+
+_WITH_TENSORS_AS_ARGUMENTS = data_flow.DATA_FLOW_OPS | {FUNCTION}
 
 _EDGE_MISPLACED = (
     "a data-flow edge must be on a result of a while, case, optimization barrier, manual or named "
@@ -90,11 +93,11 @@ class Tensors:
         self._list_attributes: dict[tuple[int, ...], ir.Attribute] = {}
         redirects = self._edge_targets()
         arguments = self._block_arguments(redirects)
-        self.of_value = list(range(len(graph.values)))
+        self.of_value = list(range(graph.value_count))
         for value, tensor in redirects.items():
             self.of_value[value] = tensor
         self.aliases = redirects
-        self.shardings = [NO_SHARDING] * len(graph.values)
+        self.shardings = [NO_SHARDING] * graph.value_count
         self._nowhere = self._add_tensor()
         self._read_results()
         self._read_arguments(arguments)
@@ -112,110 +115,110 @@ class Tensors:
             if name != data_flow.DATA_FLOW_EDGE:
                 continue
             (owner,), (edge,) = graph.operands[op], graph.results[op]
-            if not self._owns_edge(owner):
+            if edge_owner(graph, owner) != owner:
                 raise op_error(graph.ops[op], _EDGE_MISPLACED)
             if len(graph.users[owner]) != 1:
                 continue
             targets[owner] = edge
-            for target in data_flow.non_owner_targets(graph.values[owner]):
-                targets[graph.value_id(target)] = edge
+            targets.update(dict.fromkeys(non_owner_targets(graph, owner), edge))
         return targets
-
-    def _owns_edge(self, value: int) -> bool:
-        producer = self.graph.producers[value]
-        if producer >= 0:
-            return self.graph.names[producer] in data_flow.DATA_FLOW_OPS
-        argument = self.graph.values[value]
-        owner = data_flow.edge_owner_of_target(argument)
-        return owner is not None and owner == argument
 
     def _block_arguments(self, redirects: dict[int, int]) -> list[int]:
         """Return the block arguments that no edge speaks for; redirect those of plain loops."""
-        arguments = []
-        for op, name in enumerate(self.graph.names):
-            if name == FUNCTION or name in data_flow.DATA_FLOW_OPS:
-                for region in self.graph.ops[op].regions:
-                    for block in region.blocks:
-                        arguments += [self.graph.value_id(value) for value in block.arguments]
+        graph = self.graph
         kept = []
-        for argument in arguments:
-            if argument in redirects:
+        for op in graph.structure.bodies:
+            if graph.names[op] not in _WITH_TENSORS_AS_ARGUMENTS:
                 continue
-            owner = data_flow.edge_owner_of_target(self.graph.values[argument])
-            if owner is not None and owner != self.graph.values[argument]:
-                redirects[argument] = self.graph.value_id(owner)
-            else:
-                kept.append(argument)
+            for argument in graph.arguments(op):
+                if argument in redirects:
+                    continue
+                owner = edge_owner(graph, argument)
+                if owner is not None and owner != argument:
+                    redirects[argument] = owner
+                else:
+                    kept.append(argument)
         return kept
 
     def _read_results(self) -> None:
         graph = self.graph
-        for name, attributes, results in zip(
-            graph.names, graph.attributes, graph.results, strict=True
+        is_sharded: dict[int, bool] = {}
+        for op, (name, number, results) in enumerate(
+            zip(graph.names, graph.structure.attributes, graph.results, strict=True)
         ):
             if not results:
                 continue
             if len(results) > 1:
                 self.siblings.update(dict.fromkeys(results, results))
             field = SHARDING_FIELDS.get(name)
-            if field is not None:
-                if field in attributes:
-                    self._set(results[0], self._codec.sharding(attributes[field]))
+            if field is not None or name in REGION_OPS:
+                self._read_own_field(op, field or "out_shardings")
                 continue
-            field = "out_shardings" if name in REGION_OPS else SHARDING
-            if field in attributes:
-                shardings = self._codec.shardings(attributes[field])
-                for result, sharding in zip(results, shardings, strict=True):
-                    self._set(result, sharding)
+            known = is_sharded.get(number)
+            if known is None:
+                known = is_sharded[number] = SHARDING in graph.attributes(op)
+            if known:
+                self._set_all(results, self._codec.shardings(graph.attributes(op)[SHARDING]))
+
+    def _read_own_field(self, op: int, field: str) -> None:
+        """Read the shardings of results that an op has in an attribute of its own."""
+        attributes, results = self.graph.ops[op].attributes, self.graph.results[op]
+        if field not in attributes:
+            return
+        if field in SHARDING_FIELDS.values():
+            self._set(results[0], self._codec.sharding(attributes[field]))
+        else:
+            self._set_all(results, self._codec.shardings(attributes[field]))
+
+    def _set_all(self, tensors: Iterable[int], shardings: Iterable[TensorSharding]) -> None:
+        for tensor, sharding in zip(tensors, shardings, strict=True):
+            self._set(tensor, sharding)
 
     def _read_arguments(self, arguments: Iterable[int]) -> None:
-        by_owner: dict[ir.Operation, list[int]] = {}
+        by_owner: dict[int, list[int]] = {}
         for argument in arguments:
-            by_owner.setdefault(data_flow.owning_op(self.graph.values[argument]), []).append(
-                argument
-            )
-        read: dict[str, Callable[[ir.Operation, tuple[int, ...]], Slot]] = {
+            by_owner.setdefault(self.graph.owner(argument), []).append(argument)
+        read: dict[str, Callable[[int, tuple[int, ...]], Slot]] = {
             FUNCTION: self._read_signature,
             data_flow.NAMED_COMPUTATION: self._read_named_computation,
             data_flow.MANUAL_COMPUTATION: self._read_manual_computation,
         }
         for op, values in by_owner.items():
-            if op.name not in read:
+            name = self.graph.names[op]
+            if name not in read:
                 continue
-            slot = read[op.name](op, tuple(values))
+            slot = read[name](op, tuple(values))
             for value in values:
                 self._slots[value] = slot
         self._detach_unshardable()
 
     def _detach_unshardable(self) -> None:
         """Map block arguments that have no place for a sharding to the tensor that has none."""
-        results = {result for results in self.graph.results for result in results}
-        for value in range(len(self.graph.values)):
-            if value not in results and self.of_value[value] == value and value not in self._slots:
+        for value in self.graph.structure.arguments:
+            if self.of_value[value] == value and value not in self._slots:
                 self.of_value[value] = self._nowhere
 
-    def _read_signature(self, op: ir.Operation, values: tuple[int, ...]) -> Slot:
+    def _read_signature(self, function: int, values: tuple[int, ...]) -> Slot:
+        op = self.graph.ops[function]
         if "arg_attrs" in op.attributes:
             for value, attributes in zip(values, op.attributes["arg_attrs"], strict=True):
                 self._set_from(value, ir.DictAttr(attributes))
         return SignatureSlot(op, "arg_attrs", values)
 
-    def _read_named_computation(self, op: ir.Operation, values: tuple[int, ...]) -> Slot:
+    def _read_named_computation(self, computation: int, values: tuple[int, ...]) -> Slot:
+        op = self.graph.ops[computation]
         self.siblings.update(dict.fromkeys(values, values))
         if "in_shardings" in op.attributes:
             shardings = self._codec.shardings(op.attributes["in_shardings"])
-            for argument, sharding in zip(
-                op.regions[0].blocks[0].arguments, shardings, strict=True
-            ):
-                self._set(self.graph.value_id(argument), sharding)
+            self._set_all(self.graph.arguments(computation), shardings)
         return ListSlot(op, "in_shardings", values)
 
-    def _read_manual_computation(self, op: ir.Operation, values: tuple[int, ...]) -> Slot:
+    def _read_manual_computation(self, computation: int, values: tuple[int, ...]) -> Slot:
+        op = self.graph.ops[computation]
         names = manual_axes(op)
         shardings = self._codec.shardings(op.attributes["in_shardings"])
-        for argument, sharding in zip(op.regions[0].blocks[0].arguments, shardings, strict=True):
-            inner = erase_manual_axes(sharding, names)
-            self._set(self.graph.value_id(argument), inner)
+        inner = [erase_manual_axes(sharding, names) for sharding in shardings]
+        self._set_all(self.graph.arguments(computation), inner)
         return ManualInSlot(op, "in_shardings", values, names)
 
     def _read_function_results(self) -> None:
@@ -290,7 +293,7 @@ class Tensors:
             slot = self._slots.get(tensor)
             if slot is not None:
                 slots[slot] = None
-            elif tensor < len(self.graph.values):
+            elif tensor < self.graph.value_count:
                 op = self.graph.producers[tensor]
                 if op not in written and not is_erased[op]:
                     written.add(op)

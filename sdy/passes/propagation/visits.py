@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.ir import data_flow
+from sdy.ir.data_flow import DATA_FLOW_EDGE, DATA_FLOW_OPS
 from sdy.ir.op_names import CALL, RETURN
 from sdy.ir.op_traits import is_terminator
+from sdy.passes.propagation.data_flow import edge_of_use, non_owner_targets
 from sdy.passes.propagation.op_classes import NO_CLASS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sdy.passes.propagation.calls import Calls
+    from sdy.passes.propagation.data_flow import Calls
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.op_classes import OpClasses
     from sdy.passes.propagation.tensors import Tensors
@@ -57,7 +58,7 @@ class Visits:
         graph, of_op = self._graph, self._classes.of_op
         readers: dict[int, dict[int, None]] = {}
         for op, name in enumerate(graph.names):
-            if name == data_flow.DATA_FLOW_EDGE:
+            if name == DATA_FLOW_EDGE:
                 for source in self._classes.tensors[op][:-1]:
                     readers.setdefault(source, {})[op] = None
         for value, tensor in tensors.aliases.items():
@@ -68,16 +69,13 @@ class Visits:
 
     def _affected(self, tensor: int) -> list[int]:
         graph = self._graph
-        if tensor >= len(graph.values):  # a result of a function: nothing uses it
+        if tensor >= graph.value_count:  # a result of a function: nothing uses it
             return []
         affected: list[int] = []
-        owner = graph.producers[tensor]
-        if owner < 0:
-            owner = graph.op_index(data_flow.owning_op(graph.values[tensor]))
-        elif graph.names[owner] == data_flow.DATA_FLOW_EDGE:
-            edge_owner = graph.values[graph.operands[owner][0]]
-            for target in data_flow.non_owner_targets(edge_owner):
-                self._add_users(graph.value_id(target), affected)
+        owner = graph.owner(tensor)
+        if graph.names[owner] == DATA_FLOW_EDGE:
+            for target in non_owner_targets(graph, graph.operands[owner][0]):
+                self._add_users(target, affected)
         affected.append(owner)
         users = graph.users[tensor]
         if len(users) == 1 and self._is_plain[graph.names[users[0]]]:
@@ -100,7 +98,7 @@ class Visits:
                 if top in seen:
                     continue
                 seen.add(top)
-                top = iter(self._graph.uses(top))
+                top = iter(self._graph.structure.uses(top))
             values = self._add_until_call(top, affected)
             if values is not None:
                 pending += [top, *reversed(values)]
@@ -119,12 +117,10 @@ class Visits:
                 affected.append(user)
                 continue
             terminates = is_terminator(name)
-            if terminates or name in data_flow.DATA_FLOW_OPS:
-                edge = data_flow.edge_of_use(
-                    graph.ops[user], operand_number, is_terminator=terminates
-                )
+            if terminates or name in DATA_FLOW_OPS:
+                edge = edge_of_use(graph, user, operand_number, is_terminator=terminates)
                 if edge is not None:
-                    affected.append(graph.op_index(edge))
+                    affected.append(edge)
                     continue
             if name == RETURN:
                 return self._results_of_calls(user, operand_number)
@@ -136,15 +132,15 @@ class Visits:
 
     def _argument_of_callee(self, call: int, index: int) -> list[int]:
         graph = self._graph
-        blocks = self._calls.callee(graph.ops[call]).regions[0].blocks
-        return [graph.value_id(block.arguments[index]) for block in blocks]
+        bodies = graph.structure.bodies.get(self._calls.callee(call), [])
+        return [first + index for first, _, _ in bodies]
 
     def _results_of_calls(self, terminator: int, index: int) -> list[int]:
         graph = self._graph
-        function = graph.ops[terminator].parent.operation
-        return [graph.value_id(call.results[index]) for call in self._calls.calls_to(function)]
+        function = graph.structure.parents[terminator]
+        return [graph.results[call][index] for call in self._calls.calls_to(function)]
 
 
 def _is_plain(name: str) -> bool:
     """Return whether a change of an op's operand has that op visited, and no other."""
-    return not (is_terminator(name) or name in data_flow.DATA_FLOW_OPS or name == CALL)
+    return not (is_terminator(name) or name in DATA_FLOW_OPS or name == CALL)

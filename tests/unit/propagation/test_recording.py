@@ -28,7 +28,7 @@ def test_steps_are_recorded_in_order() -> None:
     recording.user_priority = 3
     with make_context():
         module = IndexedModule(ir.Module.parse(PROGRAM))
-        graph = Graph(module.in_order)
+        graph = Graph(module)
         main = graph.names.index("func.func")
         engine = Engine(module, graph, main, {}, conservative=False, observer=recording)
         engine.run(Round(Strategy.BASIC, ALL_OPS))
