@@ -257,7 +257,8 @@ def prefix_without_overlap(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef 
     for other in others:
         if result is None:
             return None
-        result = result.prefix_without_overlap(other)
+        if other.name == axis.name:
+            result = result.prefix_without_overlap(other)
     return result
 
 

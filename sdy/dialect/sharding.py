@@ -187,12 +187,12 @@ class TensorSharding:
     @property
     def has_no_axes(self) -> bool:
         """Whether no axis is named at all."""
-        return not any(True for _ in self.axes())
+        return self.is_fully_replicated and not self.replicated and not self.unreduced
 
     @property
     def is_fully_replicated(self) -> bool:
         """Whether no dimension is split."""
-        return all(not dimension.axes for dimension in self.dimensions)
+        return not any([dimension.axes for dimension in self.dimensions])
 
     def splits_alike(self, other: TensorSharding | None) -> bool:
         """Return whether `other` splits the dimensions on the same axes of the same mesh.

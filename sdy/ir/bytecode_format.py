@@ -51,10 +51,13 @@ class Reader:
 
     def _long_number(self, first: int) -> int:
         start = self.position
+        if first & 2:  # most of the numbers that are not in one byte are in two
+            self.position = start + 2
+            return first >> 2 | self.data[start + 1] << 6
         if first == 0:
             self.position = start + 9
             return int.from_bytes(self.data[start + 1 : start + 9], "little")
-        more = 1
+        more = 2
         while not first & (1 << more):
             more += 1
         end = self.position = start + more + 1

@@ -67,11 +67,11 @@ class CallGraph:
     """
 
     def __init__(self, module: IndexedModule) -> None:
-        self.functions = {symbol_name(op): op for op in module.ops(FUNCTION)}
+        self.functions = {symbol_name(op): op for op in module.read_ops(FUNCTION)}
         self._calls: dict[str, list[ir.Operation]] = {
             name: [] for name, op in self.functions.items() if len(op.regions[0].blocks)
         }
-        for call in module.ops(CALL):
+        for call in module.read_ops(CALL):
             function = _enclosing_function(call)
             if function is not None:
                 self._calls[symbol_name(function)].append(call)
@@ -137,11 +137,18 @@ def clone_function(
     functions: dict[str, ir.Operation],
     names: SymbolNames,
     place: ir.InsertionPoint,
+    sources: dict[str, str] | None = None,
 ) -> str:
     """Clone a function and, again for each call, all that it calls; return the clone's name.
 
-    Clones remember the name of the original. `functions` has every function by name and gets
-    the clones; those of callees stand before those of their callers.
+    Clones remember the name of the original.
+
+    Args:
+      function: the function.
+      functions: every function by name; gets the clones.
+      names: the names of symbols that are taken.
+      place: where the clones are to stand, those of callees before those of their callers.
+      sources: gets for the name of each clone that of the function that it is a clone of.
 
     Raises:
       Error: at the function, where there would be more than MAX_COPIES functions.
@@ -161,7 +168,10 @@ def clone_function(
             path.append(_clone_alone(callee, ir.InsertionPoint(clone)))
             continue
         path.pop()
-        name = names.claim(symbol_name(clone))
+        source = symbol_name(clone)
+        name = names.claim(source)
+        if sources is not None:
+            sources[name] = source
         clone.attributes[SYMBOL] = ir.StringAttr.get(name)
         functions[name] = clone
         if not waiting:

@@ -13,9 +13,37 @@ from jaxlib.mlir import ir
 from sdy.ir.attributes import SHARDING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Container, Hashable
 
-__all__ = ["attributes_key", "copy_constant_as"]
+__all__ = ["ConstantCopies", "attributes_key", "copy_constant_as"]
+
+
+class ConstantCopies:
+    """Creates constants of one name from those of another, faster where they repeat.
+
+    None that it has created may be erased before the last is.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Create ops of that name."""
+        self._name = name
+        self._known: dict[Hashable, ir.Operation] = {}
+
+    def copy(self, op: ir.Operation, key: Hashable) -> ir.Operation:
+        """Create a constant with the type and all attributes of `op`, before it.
+
+        Args:
+          op: a constant.
+          key: equal only for ops of equal types and attributes.
+
+        """
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = copy_constant_as(self._name, op)
+            return known
+        copy = known.clone(ip=ir.InsertionPoint(op)).operation
+        copy.location = op.location
+        return copy
 
 
 def copy_constant_as(name: str, op: ir.Operation) -> ir.Operation:
@@ -42,10 +70,13 @@ def _copy_by_text(name: str, op: ir.Operation, place: ir.InsertionPoint) -> ir.O
     return copy
 
 
-def attributes_key(op: ir.Operation) -> Hashable:
-    """Return what is equal for two constants of one name just if all their attributes are."""
+def attributes_key(op: ir.Operation, without: Container[str] = ()) -> Hashable:
+    """Return what is equal for two constants just if all their attributes are.
+
+    Attributes of names that are in `without` do not count, unless Python cannot read them all.
+    """
     try:
-        return tuple(op.attributes.items())
+        return tuple(item for item in op.attributes.items() if item[0] not in without)
     except TypeError:
         return _text(op, with_location=False).partition("=")[2]
 

@@ -14,34 +14,63 @@ from jaxlib.mlir.dialects import sdy as mlir_sdy
 from sdy.dialect.errors import Error
 from sdy.ir.attributes import AttributeCodec, read_mesh
 from sdy.ir.diagnostics import op_error
-from sdy.ir.op_names import MODULE
+from sdy.ir.op_names import FUNCTION, MESH, MODULE
+from sdy.ir.structure import NOTHING, read_structure
+from sdy.ir.structure_changes import Changes
+from sdy.ir.structure_edit import read_use_order
 from sdy.ir.symbols import symbol_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Container,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from sdy.dialect.mesh import Mesh
+    from sdy.ir.structure import Structure
 
-__all__ = ["MODULE", "IndexedModule", "NamedOp"]
+__all__ = ["MODULE", "IndexedModule", "NamedOp", "OpAttribute"]
 
+_ROOTS = frozenset({FUNCTION, MESH, MODULE})
+"""Names of ops that stand in a module itself only."""
 
 NamedOp: TypeAlias = tuple[str, ir.Operation]
 
+OpAttribute: TypeAlias = tuple[int, ir.Operation, ir.Attribute]
+"""An attribute of an op, with the number of the op."""
+
 
 class IndexedModule:
-    """An MLIR module with an index of its ops that is made on demand and kept until it is stale.
+    """An MLIR module with what passes ask of it, made on demand and kept until it is stale.
+
+    That is an index of its ops, its structure in numbers, and its meshes.
 
     A pass that creates, moves or erases ops calls `replace_ops`, or `ops_changed`, with their
     names if it knows them all; one that adds, drops or renames a mesh calls `meshes_changed`. No
     handle to an erased op may be kept.
+
+    Whoever is given ops may change what the structure tells of them, so it is forgotten then,
+    but for `read_ops` and `numbered_ops`.
     """
 
     def __init__(self, module: ir.Module) -> None:
         self.module = module
         self._is_indexed = False
-        self._ops_by_name: dict[str, list[ir.Operation]] = {}
-        self._in_order: list[NamedOp] = []
+        self._ops: list[ir.Operation] = []
+        self._names: list[str] = []
+        self._distinct_names: dict[str, None] = {}
+        self._in_order: list[NamedOp] | None = None
+        self._by_name: dict[str, list[ir.Operation]] = {}
         self._stale: set[str] = set()
+        self._structure: Structure | None = None
+        self._edited: Callable[[], tuple[Structure, set[int]]] | None = None
+        self._numbered: list[ir.Operation] | None = None
+        self._changes = Changes()
         self._codec: AttributeCodec | None = None
         self._meshes: dict[str, Mesh] | None = None
 
@@ -57,26 +86,175 @@ class IndexedModule:
 
     def ops(self, name: str) -> list[ir.Operation]:
         """Return the ops of that name, parents first, in the order of the text."""
+        ops = self.read_ops(name)
+        if ops:
+            self.forget_structure()
+        return ops
+
+    def read_ops(self, name: str) -> list[ir.Operation]:
+        """Return what `ops` does, for those who change nothing that the structure tells."""
         if not self._is_indexed or name in self._stale:
             self._refresh()
-        return self._ops_by_name.get(name, [])
+        known = self._by_name.get(name)
+        if known is None:
+            known = self._by_name[name] = []
+            if name in self._distinct_names:
+                pairs = zip(self._names, self._ops, strict=True)
+                known += [op for other, op in pairs if other == name]
+        return known
 
     @property
     def ops_by_name(self) -> dict[str, list[ir.Operation]]:
         """All ops below the module, by name."""
+        by_name: dict[str, list[ir.Operation]] = {name: [] for name in self.names}
+        for name, op in zip(self._names, self._ops, strict=True):
+            by_name[name].append(op)
+        self.forget_structure()
+        return by_name
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of the ops below the module, each once."""
         self._refresh()
-        return self._ops_by_name
+        return self._distinct_names
 
     @property
     def in_order(self) -> list[NamedOp]:
         """The names and ops of all below the module, parents first, in text order."""
         self._refresh()
+        self.forget_structure()
+        if self._in_order is None:
+            self._in_order = list(zip(self._names, self._ops, strict=True))
         return self._in_order
+
+    @property
+    def structure(self) -> Structure:
+        """The ops and values of the module in numbers, as they are now."""
+        if self._changes:
+            self.forget_structure()
+        return self.last_structure
+
+    @property
+    def last_structure(self) -> Structure:
+        """The structure as it was before `changes`."""
+        if self._structure is not None:
+            return self._structure
+        edited = None if self._changes else self._edited
+        self.forget_structure()
+        if edited is None:
+            self._structure = read_structure(self.operation)
+        else:
+            self._structure, reordered = edited()
+            for value in reordered:
+                read_use_order(value, self._structure, self.numbered_ops)
+        return self._structure
+
+    @property
+    def numbered_ops(self) -> list[ir.Operation]:
+        """The ops by their numbers in `last_structure`, for those who note what they change."""
+        if self._numbered is None:
+            names = self.last_structure.names
+            if not self._is_indexed or self._stale:
+                self._set_ops(names, self._walk(ir.WalkOrder.PRE_ORDER))
+            self._numbered = self._ops
+        return self._numbered
+
+    @property
+    def changes(self) -> Changes:
+        """What has changed in the module since `last_structure` was read."""
+        return self._changes
+
+    def attributes_of_ops(self, name: str, but_for: Container[str] = ()) -> list[OpAttribute]:
+        """Return the attributes of that name of all ops that have one, in the order of the text.
+
+        Args:
+          name: of an attribute that is no property of an op.
+          but_for: names of ops that are left out.
+
+        """
+        if self._structure is None:
+            self._refresh()
+            return [
+                (number, op, attribute)
+                for number, op in enumerate(self._ops)
+                if (attribute := op.attributes.get(name)) is not None
+                and self._names[number] not in but_for
+            ]
+        names, ops, erased = self._structure.names, self.numbered_ops, self._changes.erased
+        changed = self._changes.attributes.get(name, {})
+        of_kind: dict[int, ir.Attribute | None] = {NOTHING: None}
+        found: list[OpAttribute] = []
+        for number, kind in enumerate(self._structure.attributes):
+            if number in erased:
+                continue
+            if number in changed:
+                attribute = changed[number]
+            elif kind in of_kind:
+                attribute = of_kind[kind]
+            else:
+                attribute = of_kind[kind] = ops[number].attributes.get(name)
+            if attribute is not None and names[number] not in but_for:
+                found.append((number, ops[number], attribute))
+        return found
+
+    def set_attributes(
+        self, name: str, changes: Iterable[tuple[int, ir.Operation, ir.Attribute | None]]
+    ) -> None:
+        """Set the attributes of that name of ops, or drop them, where they are None.
+
+        Args:
+          name: of an attribute that is no property of an op.
+          changes: with the numbers of the ops as `attributes_of_ops` gives them.
+
+        """
+        changed = self._changes.attributes.setdefault(name, {})
+        for number, op, attribute in changes:
+            changed[number] = attribute
+            if attribute is None:
+                del op.attributes[name]
+            else:
+                op.attributes[name] = attribute
+
+    def properties_changed(self, name: str) -> None:
+        """Note that ops of that name have got other properties."""
+        self._changes.properties.add(name)
+
+    def erase_numbered(self, numbers: Collection[int]) -> None:
+        """Erase ops without uses, given by their numbers in `last_structure`."""
+        ops = self.numbered_ops
+        self._drop_numbered(numbers)
+        for number in numbers:
+            ops[number].erase()
+
+    def _drop_numbered(self, numbers: Iterable[int]) -> None:
+        names, ops, erased = self.last_structure.names, self.numbered_ops, self._changes.erased
+        erased.update(numbers)
+        kept = [number for number in range(len(ops)) if number not in erased]
+        self._set_ops([names[number] for number in kept], [ops[number] for number in kept])
+
+    def set_structure(self, edited: Callable[[], tuple[Structure, set[int]]]) -> None:
+        """Go on with a structure that is made from the last one if it is asked for in time.
+
+        Args:
+          edited: returns what reading it anew would tell, but for the order of uses, and the
+            values whose uses may not be in the usual order.
+
+        """
+        self.forget_structure()
+        self._edited = edited
+
+    def forget_structure(self) -> None:
+        """Forget the structure, as it has changed in other ways than `changes` can tell."""
+        self._structure = None
+        self._edited = None
+        self._numbered = None
+        self._changes = Changes()
 
     def ops_changed(self, *names: str) -> None:
         """Forget the index of the ops of these names; without names, of all ops."""
         self._stale.update(names)
         self._is_indexed &= bool(names)
+        self.forget_structure()
 
     def replace_ops(self, replacements: Mapping[ir.Operation, Sequence[ir.Operation]]) -> None:
         """Keep the index up to date where ops give way to others at the same place, or to none.
@@ -85,7 +263,10 @@ class IndexedModule:
           replacements: for each op, not erased yet, what stands in its place.
 
         """
-        if not self._is_indexed or not replacements:
+        if not replacements:
+            return
+        self.forget_structure()
+        if not self._is_indexed:
             return
         names = {op.name for op in replacements}
         if self._stale:
@@ -94,10 +275,31 @@ class IndexedModule:
         self.replace_at(
             {
                 position: [(new.name, new) for new in replacements[op]]
-                for position, (name, op) in enumerate(self._in_order)
+                for position, (name, op) in enumerate(zip(self._names, self._ops, strict=True))
                 if name in names and op in replacements
             }
         )
+
+    def keep_roots(self, are_kept: Sequence[bool]) -> None:
+        """Keep the index up to date where ops were erased with all in them.
+
+        Args:
+          are_kept: for each op that stood in the module itself whether it is still there.
+
+        """
+        roots = [i for i, name in enumerate(self._names) if name in _ROOTS]
+        if not self._is_indexed or self._stale or len(roots) != len(are_kept):
+            self.ops_changed()
+            return
+        names: list[str] = []
+        ops: list[ir.Operation] = []
+        ends = [*roots[1:], len(self._names)]
+        for is_kept, start, end in zip(are_kept, roots, ends, strict=True):
+            if is_kept:
+                names += self._names[start:end]
+                ops += self._ops[start:end]
+        self._set_ops(names, ops)
+        self.forget_structure()
 
     def replace_at(
         self,
@@ -111,30 +313,47 @@ class IndexedModule:
           appended: the names and ops that follow behind the last.
 
         """
-        old = self._in_order
-        news = [entry for entries in (*replacements.values(), appended) for entry in entries]
-        changed = {old[position][0] for position in replacements} | {name for name, _ in news}
-        in_order: list[NamedOp] = []
+        if not replacements and not appended:
+            return
+        if self._structure is not None and not appended and not any(replacements.values()):
+            erased = self._changes.erased
+            numbers = [i for i in range(len(self.numbered_ops)) if i not in erased]
+            self._drop_numbered([numbers[position] for position in replacements])
+            return
+        names: list[str] = []
+        ops: list[ir.Operation] = []
         start = 0
-        for position in sorted(replacements):
-            in_order += old[start:position]
-            in_order += replacements[position]
+        for position in [*sorted(replacements), len(self._ops)]:
+            names += self._names[start:position]
+            ops += self._ops[start:position]
+            for name, op in replacements.get(position, appended):
+                names.append(name)
+                ops.append(op)
             start = position + 1
-        self._in_order = [*in_order, *old[start:], *appended]
-        by_name: dict[str, list[ir.Operation]] = {name: [] for name in changed}
-        for name, op in self._in_order:
-            if name in changed:
-                by_name[name].append(op)
-        self._ops_by_name |= by_name
+        self._set_ops(names, ops)
+        self.forget_structure()
 
     def _refresh(self) -> None:
         if not self._is_indexed or self._stale:
-            self._in_order, self._ops_by_name = _index(self.walk(ir.WalkOrder.PRE_ORDER))
-            self._is_indexed = True
-            self._stale.clear()
+            ops = self._walk(ir.WalkOrder.PRE_ORDER)
+            self._set_ops([op.name for op in ops], ops)
+
+    def _set_ops(self, names: list[str], ops: list[ir.Operation]) -> None:
+        """Index ops, given in the order of the text."""
+        self._names = names
+        self._distinct_names = dict.fromkeys(names)
+        self._ops = ops
+        self._in_order = None
+        self._by_name = {}
+        self._is_indexed = True
+        self._stale.clear()
 
     def walk(self, order: ir.WalkOrder) -> list[ir.Operation]:
         """Return the ops below the module: parents first, in text order, or parents last."""
+        self.forget_structure()
+        return self._walk(order)
+
+    def _walk(self, order: ir.WalkOrder) -> list[ir.Operation]:
         ops: list[ir.Operation] = []
         advance = ir.WalkResult.ADVANCE
 
@@ -168,16 +387,6 @@ class IndexedModule:
         if self._codec is None:
             self._codec = AttributeCodec(self.context, self.meshes)
         return self._codec
-
-
-def _index(
-    ops: Sequence[ir.Operation],
-) -> tuple[list[NamedOp], dict[str, list[ir.Operation]]]:
-    in_order = [(op.name, op) for op in ops]
-    by_name: dict[str, list[ir.Operation]] = {}
-    for name, op in in_order:
-        by_name.setdefault(name, []).append(op)
-    return in_order, by_name
 
 
 def _module_meshes(module: ir.Module) -> Iterator[tuple[str, Mesh]]:

@@ -20,14 +20,14 @@ __all__ = ["function_named_main", "main_function"]
 _MAIN = "main"
 
 
-def main_function(module: IndexedModule) -> ir.Operation | None:
+def main_function(module: IndexedModule, *, is_read_only: bool = False) -> ir.Operation | None:
     """Return the only function of a module, or the one named main; None where it has none.
 
     Raises:
       Error: where no function of several is named main.
 
     """
-    functions = module.ops(FUNCTION)
+    functions = module.read_ops(FUNCTION) if is_read_only else module.ops(FUNCTION)
     if len(functions) < 2:
         return functions[0] if functions else None
     found = function_named_main(functions)

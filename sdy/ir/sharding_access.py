@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "REGION_OPS",
     "SHARDING_FIELDS",
+    "WITH_OWN_FIELDS",
     "manual_axes",
     "set_function_sharding",
     "set_sharding_of",
@@ -71,6 +72,9 @@ SHARDING_FIELDS = {
     REPLICATED_TO_UNREDUCED: "out_sharding",
     SHARDED_TO_UNREDUCED: "out_sharding",
 }
+
+# Ops that do not keep shardings in an attribute `sdy.sharding`.
+WITH_OWN_FIELDS = frozenset({*REGION_OPS, *SHARDING_FIELDS, FUNCTION})
 
 
 def manual_axes(manual_computation: ir.Operation) -> frozenset[str]:

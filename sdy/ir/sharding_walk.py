@@ -9,7 +9,7 @@ from jaxlib.mlir.dialects import sdy as mlir_sdy
 
 from sdy.ir.attributes import SHARDING
 from sdy.ir.op_names import FUNCTION
-from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS
+from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS, WITH_OWN_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,7 +18,26 @@ if TYPE_CHECKING:
     from sdy.ir.attributes import AttributeCodec
     from sdy.ir.indexed_module import IndexedModule
 
-__all__ = ["transform_shardings", "transform_signature"]
+__all__ = ["distinct_shardings", "transform_shardings", "transform_signature"]
+
+
+def distinct_shardings(module: IndexedModule) -> list[TensorSharding]:
+    """Return the shardings of all arguments, results and values of a module, each once.
+
+    Ops with equal attributes are looked at once.
+    """
+    found: list[TensorSharding] = []
+
+    def look(sharding: TensorSharding) -> TensorSharding:
+        found.append(sharding)
+        return sharding
+
+    structure, ops = module.structure, module.numbered_ops
+    walker = _Walker(module.codec, look)
+    kinds = zip(structure.names, structure.attributes, structure.properties, strict=True)
+    for (name, _, _), number in dict(zip(kinds, range(len(ops)), strict=True)).items():
+        walker.visit(name, (ops[number],))
+    return found
 
 
 def transform_shardings(
@@ -36,9 +55,16 @@ def transform_shardings(
     if in_order:
         for name, op in module.in_order:
             walker.visit(name, (op,))
-    else:
-        for name, ops in module.ops_by_name.items():
-            walker.visit(name, ops)
+        return
+    shardings = module.attributes_of_ops(SHARDING, but_for=WITH_OWN_FIELDS)
+    changes = walker.lists
+    changed = [
+        (number, op, new) for number, op, old in shardings if (new := changes[old]) is not None
+    ]
+    module.set_attributes(SHARDING, changed)
+    for name in WITH_OWN_FIELDS.intersection(module.names):
+        walker.visit(name, module.read_ops(name))
+        module.properties_changed(name)
 
 
 def transform_signature(
@@ -50,12 +76,25 @@ def transform_signature(
     _Walker(codec, transform).visit(FUNCTION, (function,))
 
 
+class _Changes(dict[ir.Attribute, ir.Attribute | None]):
+    """For each attribute its transform, None where that is the same; made when asked for."""
+
+    def __init__(self, transform: Callable[[ir.Attribute], ir.Attribute]) -> None:
+        super().__init__()
+        self._transform = transform
+
+    def __missing__(self, old: ir.Attribute) -> ir.Attribute | None:
+        new = self._transform(old)
+        self[old] = change = None if new == old else new
+        return change
+
+
 class _Walker:
     """Maps attributes to transformed attributes and remembers them.
 
     Attributes:
+      lists: the changes of shardings as they stand in lists, one for each value.
       _known: for each `#sdy.sharding` its transform.
-      _changes: for each attribute of an op its transform; None where that is the same.
 
     """
 
@@ -65,40 +104,24 @@ class _Walker:
         self._codec = codec
         self._transform = transform
         self._known: dict[ir.Attribute, ir.Attribute] = {}
-        self._changes: dict[ir.Attribute, ir.Attribute | None] = {}
+        self._signatures = _Changes(self._signature)
+        self._dictionaries = _Changes(self._dictionary)
+        self.lists = _Changes(self._per_value)
+        self._shardings = _Changes(self._sharding)
 
     def visit(self, name: str, ops: Iterable[ir.Operation]) -> None:
         """Transform the shardings that ops of that name hold."""
         if name == FUNCTION:
-            self._visit_fields(ops, "arg_attrs", self._signature)
-            self._visit_fields(ops, "res_attrs", self._signature)
+            _visit_fields(ops, "arg_attrs", self._signatures)
+            _visit_fields(ops, "res_attrs", self._signatures)
         elif name in REGION_OPS:
             for op in ops:
-                self._visit_fields((op,), "in_shardings", self._per_value)
-                self._visit_fields((op,), "out_shardings", self._per_value)
+                _visit_fields((op,), "in_shardings", self.lists)
+                _visit_fields((op,), "out_shardings", self.lists)
         elif name in SHARDING_FIELDS:
-            self._visit_fields(ops, SHARDING_FIELDS[name], self._sharding)
+            _visit_fields(ops, SHARDING_FIELDS[name], self._shardings)
         else:
-            self._visit_fields(ops, SHARDING, self._per_value)
-
-    def _visit_fields(
-        self,
-        ops: Iterable[ir.Operation],
-        field: str,
-        transform: Callable[[ir.Attribute], ir.Attribute],
-    ) -> None:
-        changes = self._changes
-        for op in ops:
-            attributes = op.attributes
-            old = attributes.get(field)
-            if old is None:
-                continue
-            if old not in changes:
-                new = transform(old)
-                changes[old] = None if new == old else new
-            change = changes[old]
-            if change is not None:
-                attributes[field] = change
+            _visit_fields(ops, SHARDING, self.lists)
 
     def _sharding(self, attribute: ir.Attribute) -> ir.Attribute:
         new = self._known.get(attribute)
@@ -119,12 +142,24 @@ class _Walker:
         return self._codec.list_attribute(tuple(map(self._codec.sharding, new)))
 
     def _signature(self, attribute: ir.Attribute) -> ir.Attribute:
-        entries = ir.ArrayAttr(attribute)
-        return ir.ArrayAttr.get([self._dictionary(ir.DictAttr(entry)) for entry in entries])
+        changes = self._dictionaries
+        return ir.ArrayAttr.get([changes[entry] or entry for entry in ir.ArrayAttr(attribute)])
 
-    def _dictionary(self, attributes: ir.DictAttr) -> ir.Attribute:
+    def _dictionary(self, attribute: ir.Attribute) -> ir.Attribute:
+        attributes = ir.DictAttr(attribute)
         if SHARDING not in attributes:
-            return attributes
-        changed = {entry.name: entry.attr for entry in attributes}
-        changed[SHARDING] = self._sharding(changed[SHARDING])
-        return ir.DictAttr.get(changed)
+            return attribute
+        old = attributes[SHARDING]
+        new = self._sharding(old)
+        if new == old:
+            return attribute
+        return ir.DictAttr.get({entry.name: entry.attr for entry in attributes} | {SHARDING: new})
+
+
+def _visit_fields(ops: Iterable[ir.Operation], field: str, changes: _Changes) -> None:
+    for op in ops:
+        attributes = op.attributes
+        old = attributes.get(field)
+        change = None if old is None else changes[old]
+        if change is not None:
+            attributes[field] = change

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from sdy.dialect.errors import Error
@@ -13,14 +16,22 @@ from sdy.passes.pipeline import ANY_OP
 from sdy.passes.upstream import UpstreamPass, run_manager
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from jaxlib.mlir import ir
     from jaxlib.mlir import passmanager as mlir_passmanager
 
     from sdy.passes.pipeline import Pipeline, Step
 
-__all__ = ["Instrument", "PassManager", "run_step"]
+__all__ = ["Instrument", "PassManager", "Verification", "collector_paused", "run_step"]
+
+
+class Verification(Enum):
+    """When MLIR's verifier runs."""
+
+    NEVER = auto()
+    LAST = auto()
+    EACH = auto()
 
 
 class Instrument:
@@ -50,7 +61,7 @@ class PassManager:
         pipeline: Pipeline,
         context: ir.Context,
         *,
-        verify_each: bool = False,
+        verification: Verification = Verification.LAST,
         instruments: Sequence[Instrument] = (),
     ) -> None:
         """Make the managers of MLIR's passes; `sdy.Error` where there is no such pass or op.
@@ -58,12 +69,12 @@ class PassManager:
         Args:
           pipeline: the passes.
           context: that of the modules to come.
-          verify_each: whether to verify the module after every pass, not only at the end.
+          verification: whether to verify the module after every pass, at the end, or never.
           instruments: are told in this order before a pass, in reverse after it.
 
         """
         self._pipeline = pipeline
-        self._verify_each = verify_each
+        self._verification = verification
         self._instruments = tuple(instruments)
         self._managers: dict[Step, mlir_passmanager.PassManager] = {}
         with context:
@@ -80,7 +91,7 @@ class PassManager:
 
         """
         indexed = IndexedModule(module)
-        with module.context:
+        with module.context, collector_paused():
             for step in self._pipeline.steps:
                 for instrument in self._instruments:
                     instrument.before_pass(step, module)
@@ -95,7 +106,10 @@ class PassManager:
 
     def _run_step(self, step: Step, indexed: IndexedModule) -> None:
         run_step(step, indexed, self._managers.get(step))
-        if self._verify_each or step is self._pipeline.steps[-1]:
+        is_last = step is self._pipeline.steps[-1]
+        if self._verification is Verification.EACH or (
+            is_last and self._verification is Verification.LAST
+        ):
             self._verify(step, indexed.module)
 
     def _verify(self, step: Step, module: ir.Module) -> None:
@@ -104,11 +118,28 @@ class PassManager:
         try:
             verify(module)
         except DiagnosticError as error:
-            culprit = f"pass '{step.name}'" if self._verify_each else "the pipeline"
+            is_known = self._verification is Verification.EACH
+            culprit = f"pass '{step.name}'" if is_known else "the pipeline"
             note = Diagnostic("note", f"{culprit} has left a module that is not valid")
             raise DiagnosticError([*error.diagnostics, note]) from None
         for instrument in reversed(self._instruments):
             instrument.after_verifier()
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep Python's cyclic garbage collector from running, if it is on.
+
+    A pass holds a handle to every op; the collector would look at all of them, again and again,
+    and they are in no cycles.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _check_anchors(step: Step, context: ir.Context) -> None:

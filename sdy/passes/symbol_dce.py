@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sdy.ir.call_graph import CallGraph, callee_name
 from sdy.ir.op_names import FUNCTION, MODULE
-from sdy.ir.symbols import is_private, symbol_name
+from sdy.ir.symbols import SYMBOL, is_private, symbol_name
 from sdy.passes.base import Pass
 from sdy.passes.upstream import run_upstream
 
@@ -31,9 +31,14 @@ class SymbolDce(Pass):
         ops = [op.operation for op in body]
         has_modules = any(op.name == MODULE for op in ops)
         if has_modules or not _are_all_called([op for op in ops if is_private(op)], module):
+            names = [symbol_name(op) if SYMBOL in op.attributes else None for op in ops]
             run_upstream(module.module, self.name)
-            if has_modules or len(body) != len(ops):
+            if has_modules:
                 module.ops_changed()
+                module.meshes_changed()
+            elif len(body) != len(ops):
+                left = {symbol_name(op.operation) for op in body if SYMBOL in op.attributes}
+                module.keep_roots([name is None or name in left for name in names])
                 module.meshes_changed()
 
 

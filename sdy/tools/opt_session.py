@@ -16,12 +16,12 @@ from sdy.ir.bytecode import to_bytecode
 from sdy.ir.context import make_context
 from sdy.ir.diagnostics import Diagnostic, DiagnosticError, Source, collect_warnings, render
 from sdy.ir.load import check_nesting, decode, is_bytecode, parse_bytes, parse_text, read_bytes
-from sdy.passes.pass_manager import Instrument, PassManager
+from sdy.passes.pass_manager import Instrument, PassManager, Verification
 from sdy.passes.pass_pipeline import PassPipeline
 from sdy.passes.pipeline import Pipeline, parse_pipeline, pass_steps
 from sdy.passes.registry import UnknownPassError, get_pass, pass_names
 from sdy.passes.upstream import check_exists
-from sdy.tools.child_process import limited_cpu_time
+from sdy.tools.child_process import limited_reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,10 +36,6 @@ __all__ = ["Session"]
 
 # What the child's big stack holds, with room to spare.
 _MAX_NESTING = 5000
-
-# Some fifty times what MLIR needs to read valid bytecode.
-_SECONDS_FOR_ANY_BYTECODE = 2.0
-_SECONDS_A_BYTE = 1e-6
 
 _STANDARD_INPUT = "<stdin>"
 
@@ -93,7 +89,7 @@ class Session:
             self._manager = PassManager(
                 self._pipeline,
                 self._context,
-                verify_each=options.verify_each,
+                verification=Verification.EACH if options.verify_each else Verification.LAST,
                 instruments=self._instruments,
             )
             self._check_printed_passes()
@@ -161,9 +157,7 @@ class Session:
             return parse_bytes(data, name, self._context, is_file=is_file, max_nesting=_MAX_NESTING)
 
         if is_bytecode(data):
-            # Corrupt bytecode can send MLIR's reader round in circles.
-            limit = _SECONDS_FOR_ANY_BYTECODE + len(data) * _SECONDS_A_BYTE
-            return _Input(Source(name), parse, lambda: limited_cpu_time(limit))
+            return _Input(Source(name), parse, lambda: limited_reading(len(data)))
         return _Input(Source(name, data.decode("utf-8", "replace")), parse)
 
     def _part(self, text: str, name: str) -> _Input:

@@ -3,9 +3,10 @@
     python -m tests.benchmarks.propagation [--layers 2 8 32 96] [--pairs 5]
 
 A train step of so many unrolled layers is lowered by JAX, then goes through the same passes in
-ours and in the reference, each from a freshly parsed module; the reference's verifier is off.
-Both are measured in turn, pair by pair, in one fresh process for each number of layers. The
-answers must be equal.
+ours and in the reference, each from a freshly parsed module; the reference's verifier is off, and
+so is ours. Two lists of passes: those of `sdy-propagation-pipeline` up to and with propagation,
+and the whole pipeline. Both are measured in turn, pair by pair, in one fresh process for each
+number of layers and list. The answers must be equal.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ import subprocess
 import sys
 import time
 
-from tests.differential.pass_lists import EXPORT, IMPORT
+from tests.differential.pass_lists import IMPORT_WITH_CALLS
 
-PIPELINE = f"builtin.module({','.join((*IMPORT, 'sdy-user-priority-propagate', *EXPORT))})"
+PIPELINES = {
+    "up to propagation": ",".join((*IMPORT_WITH_CALLS, "sdy-user-priority-propagate")),
+    "whole pipeline": "sdy-propagation-pipeline",
+}
 
 
-def measure(layers: int, pairs: int) -> dict[str, float]:
+def measure(layers: int, passes: str, pairs: int) -> dict[str, float]:
     """Time ours and the reference in turn; return medians in seconds, and the ratio's."""
     from tests.corpus.jax_programs import train_step
 
@@ -33,28 +37,27 @@ def measure(layers: int, pairs: int) -> dict[str, float]:
 
     from sdy.ir.context import make_context
     from sdy.ir.indexed_module import IndexedModule
-    from sdy.passes.base import Pass
+    from sdy.passes.pass_manager import PassManager, Verification
     from sdy.passes.pipeline import parse_pipeline
 
-    passes = [s.action for s in parse_pipeline(PIPELINE).steps if isinstance(s.action, Pass)]
+    pipeline = f"builtin.module({passes})"
     ours: list[float] = []
     reference: list[float] = []
     with make_context() as context, ir.Location.unknown():
-        manager = mlir_passmanager.PassManager.parse(PIPELINE, context)
-        manager.enable_verifier(False)
+        theirs = mlir_passmanager.PassManager.parse(pipeline, context)
+        theirs.enable_verifier(False)
+        mine = PassManager(parse_pipeline(pipeline), context, verification=Verification.NEVER)
         for _ in range(pairs):
             expected, module = ir.Module.parse(text), ir.Module.parse(text)
             start = time.perf_counter()
-            manager.run(expected.operation)
+            theirs.run(expected.operation)
             reference.append(time.perf_counter() - start)
             start = time.perf_counter()
-            indexed = IndexedModule(module)
-            for action in passes:
-                action.run(indexed)
+            mine.run(module)
             ours.append(time.perf_counter() - start)
             if str(module) != str(expected):
                 raise SystemExit(f"{layers} layers: the answers differ")
-        ops = sum(map(len, IndexedModule(module).ops_by_name.values()))
+        ops = len(IndexedModule(module).in_order)
     ratios = [mine / theirs for mine, theirs in zip(ours, reference, strict=True)]
     return {
         "layers": layers,
@@ -65,28 +68,39 @@ def measure(layers: int, pairs: int) -> dict[str, float]:
     }
 
 
+def is_compiled() -> bool:
+    """Return whether the hot modules of the package are compiled."""
+    import sdy.passes.propagation.engine as engine
+
+    return not str(engine.__file__).endswith(".py")
+
+
 def main() -> None:
-    """Measure each number of layers in a process of its own, and print a table."""
+    """Measure each number of layers and list of passes in a process of its own, print tables."""
     cli = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     cli.add_argument("--layers", type=int, nargs="+", default=[2, 8, 32, 96])
     cli.add_argument("--pairs", type=int, default=5)
-    cli.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    cli.add_argument("--child", default="", help=argparse.SUPPRESS)
     arguments = cli.parse_args()
     if arguments.child:
-        print(json.dumps(measure(arguments.layers[0], arguments.pairs)))
+        row = measure(arguments.layers[0], PIPELINES[arguments.child], arguments.pairs)
+        print(json.dumps(row))
         return
-    print(f"{'layers':>6} {'ops':>7} {'ours':>9} {'reference':>10} {'ratio':>6}")
-    for layers in arguments.layers:
-        command = [sys.executable, "-m", "tests.benchmarks.propagation", "--child"]
-        command += ["--layers", str(layers), "--pairs", str(arguments.pairs)]
-        child = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        row = json.loads(child.stdout)
-        print(
-            f"{row['layers']:>6} {row['ops']:>7} {row['ours']:>8.3f}s "
-            f"{row['reference']:>9.3f}s {row['ratio']:>6.2f}"
-        )
+    print(f"sdy is {'compiled' if is_compiled() else 'plain Python'}")
+    for name in PIPELINES:
+        print(f"\n{name}\n{'layers':>6} {'ops':>7} {'ours':>9} {'reference':>10} {'ratio':>6}")
+        for layers in arguments.layers:
+            command = [sys.executable, "-m", "tests.benchmarks.propagation", "--child", name]
+            command += ["--layers", str(layers), "--pairs", str(arguments.pairs)]
+            child = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            row = json.loads(child.stdout)
+            print(
+                f"{row['layers']:>6} {row['ops']:>7} {row['ours']:>8.3f}s "
+                f"{row['reference']:>9.3f}s {row['ratio']:>6.2f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

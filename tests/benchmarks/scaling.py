@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.propagation import PIPELINE
+from tests.benchmarks.propagation import PIPELINES
 
 DEFAULT_LAYERS = (2, 8, 32, 96, 320, 1400)
 
@@ -37,7 +37,7 @@ def measure(path: str, devices: int) -> dict[str, float]:
 
     text = Path(path).read_text(encoding="utf-8")
     module = load(text.replace('"data"=2', f'"data"={devices // 4}'))
-    passes = [s.action for s in parse_pipeline(PIPELINE).steps if isinstance(s.action, Pass)]
+    passes = [s.action for s in parse_pipeline(f"builtin.module({PIPELINES['whole pipeline']})").steps if isinstance(s.action, Pass)]
     before = peak_memory()
     with module.context:
         indexed = IndexedModule(module)

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sdy.dialect.errors import Error
-from sdy.ir.structure import Structure
+from sdy.ir.indexed_module import IndexedModule
+from sdy.passes.propagation.graph import Graph
 from tests.corpus.jax_programs import PROGRAMS
 from tests.differential.comparison import ours as run_ours
 from tests.differential.pass_lists import IMPORT_WITH_CALLS
@@ -127,13 +128,15 @@ def test_random_programs(seed: int, reference: Reference) -> None:
 
 
 def test_the_order_of_uses_decides_a_tenth_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    in_order = Structure.uses
+    read = Graph.__init__
     shuffle = random.Random(0).shuffle
 
-    def in_any_order(structure: Structure, value: int) -> list[tuple[int, int]]:
-        uses = in_order(structure, value)
-        shuffle(uses)
-        return uses
+    def read_in_any_order(graph: Graph, module: IndexedModule) -> None:
+        read(graph, module)
+        for value, users in enumerate(graph.users):
+            places = list(range(len(users)))
+            shuffle(places)
+            graph.structure.use_orders[value] = dict(enumerate(places))
 
     def answer(program: str) -> str:
         try:
@@ -144,7 +147,7 @@ def test_the_order_of_uses_decides_a_tenth_of_them(monkeypatch: pytest.MonkeyPat
     def depends_on_order(program: str) -> bool:
         in_given_order = answer(program)
         with monkeypatch.context() as patch:
-            patch.setattr(Structure, "uses", in_any_order)
+            patch.setattr(Graph, "__init__", read_in_any_order)
             return any(answer(program) != in_given_order for _ in range(4))
 
     programs = [seeded_program(seed) for seed in range(60)]

@@ -101,7 +101,7 @@ class Canonicalize(Pass):
     def run_with(self, module: IndexedModule, patterns: Sequence[Pattern]) -> None:
         """Canonicalize all of `module` with these patterns in place of those for sdy ops."""
         options = self._upstream_options(module)
-        if not any(pattern.op_name in module.ops_by_name for pattern in patterns):
+        if not any(pattern.op_name in module.names for pattern in patterns):
             _run_upstream(module, self._upstream_limits() | options)
             return
         self._check_limits()
@@ -156,7 +156,7 @@ class Canonicalize(Pass):
         """Return the dialects in the module whose compiled patterns may be used: all but sdy."""
         present = {
             name.partition(".")[0]
-            for name in module.ops_by_name
+            for name in module.names
             if module.context.is_registered_operation(name)
         }
         chosen = _items(self.filter_dialects) or present

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir.dialects import sdy as mlir_sdy
@@ -28,16 +29,10 @@ class DropShardingRules(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Drop the rules in place."""
-        is_custom: dict[ir.Attribute, bool] = {}
-        for _, op in module.in_order:
-            attributes = op.attributes
-            if SHARDING_RULE not in attributes:
-                continue
-            rule = attributes[SHARDING_RULE]
-            if rule not in is_custom:
-                is_custom[rule] = _is_custom(rule)
-            if not is_custom[rule]:
-                del attributes[SHARDING_RULE]
+        is_custom = cache(_is_custom)
+        rules = module.attributes_of_ops(SHARDING_RULE)
+        dropped = [(number, op, None) for number, op, rule in rules if not is_custom(rule)]
+        module.set_attributes(SHARDING_RULE, dropped)
 
 
 def _is_custom(rule: ir.Attribute) -> bool:

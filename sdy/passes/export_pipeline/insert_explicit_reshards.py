@@ -50,7 +50,7 @@ class InsertExplicitReshards(Pass):
         """
         has_unreduced_axes = may_have_unreduced_axes(module)
         visits_all = self.enable_full_version or has_unreduced_axes
-        if not visits_all and not ALWAYS_RESHARDED & module.ops_by_name.keys():
+        if not visits_all and ALWAYS_RESHARDED.isdisjoint(module.names):
             return
         inserter = Inserter(
             module, is_full=self.enable_full_version, has_unreduced_axes=has_unreduced_axes

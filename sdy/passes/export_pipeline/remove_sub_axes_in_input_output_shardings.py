@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.ir.main_function import main_function
+from sdy.ir.op_names import FUNCTION
 from sdy.ir.sharding_walk import transform_signature
 from sdy.passes.base import Pass
 
@@ -29,9 +30,10 @@ class RemoveSubAxesInInputOutputShardings(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Remove the sub-axes in place; an error where none of several functions is main."""
-        main = main_function(module)
+        main = main_function(module, is_read_only=True)
         if main is not None:
             transform_signature(main, _without_sub_axes, module.codec)
+            module.properties_changed(FUNCTION)
 
 
 def _without_sub_axes(sharding: TensorSharding) -> TensorSharding:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
 
-from sdy.ir.dialect_conversion import renew_operands
+from sdy.ir.dialect_conversion import renew_uses
 from sdy.ir.op_names import CONSTRAINT, FUNCTION, RESHARD
 from sdy.passes.base import Pass
 
@@ -30,24 +30,38 @@ class ShardingConstraintToReshard(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Convert the constraints in place."""
-        reshards: dict[int, ir.Operation] = {}
+        structure, changes, ops = module.last_structure, module.changes, module.numbered_ops
+        constraints = _numbers(module, CONSTRAINT)
+        old_reshards = _numbers(module, RESHARD)
+        converted = ops.copy()
         resharded: dict[ir.Value, ir.Value] = {}
-        constraints: list[ir.Operation] = []
+        for number in constraints:
+            constraint = ops[number]
+            operand = constraint.operands[0]
+            reshard = _reshard(constraint, resharded.get(operand, operand))
+            resharded[constraint.result] = reshard.result
+            converted[number] = reshard
         # Where there is no constraint, too, the order of uses becomes that of a conversion.
-        for position, (name, op) in enumerate(module.in_order):
-            if name == RESHARD:
-                continue
-            operands = renew_operands(op)
-            if name == CONSTRAINT:
-                reshard = _reshard(op, resharded.get(operands[0], operands[0]))
-                reshards[position] = reshard
-                resharded[op.result] = reshard.result
-                constraints.append(op)
+        values = {*structure.use_orders, *changes.replaced, *changes.replaced.values()}
+        for number in (*constraints, *old_reshards):
+            values.update(structure.operands[number])
+        renew_uses(values, structure, converted, left_alone={*old_reshards, *changes.erased})
         for old, new in resharded.items():
             old.replace_all_uses_with(new)
-        module.replace_at({position: [(RESHARD, new)] for position, new in reshards.items()})
-        for op in reversed(constraints):
-            op.erase()
+        structure.use_orders.clear()
+        if old_reshards:
+            module.forget_structure()
+        module.replace_ops({ops[number]: [converted[number]] for number in constraints})
+        for number in reversed(constraints):
+            ops[number].erase()
+
+
+def _numbers(module: IndexedModule, name: str) -> list[int]:
+    """Return the numbers of the ops of a name, in the order of the text."""
+    names, erased = module.last_structure.names, module.changes.erased
+    if name not in names:
+        return []
+    return [i for i, other in enumerate(names) if other == name and i not in erased]
 
 
 def _reshard(constraint: ir.Operation, operand: ir.Value) -> ir.Operation:

@@ -46,37 +46,69 @@ class UpdateNonDivisibleInputOutputShardings(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Shorten the shardings in place."""
-        codec = module.codec
-        for function in module.ops(FUNCTION):
+        shardings = _Shardings(module.codec)
+        for function in module.read_ops(FUNCTION):
             type_ = signature(function)
-            _update_signature(function, "arg_attrs", type_.inputs, codec)
-            _update_signature(function, "res_attrs", type_.results, codec)
-        for call in module.ops(CALL):
-            _update_results(call, SHARDING, codec)
-        for computation in module.ops(MANUAL_COMPUTATION):
-            _update_arguments(computation, codec)
-            _update_results(computation, "out_shardings", codec)
+            shardings.update_signature(function, "arg_attrs", type_.inputs)
+            shardings.update_signature(function, "res_attrs", type_.results)
+        for call in module.read_ops(CALL):
+            shardings.update_results(call, SHARDING)
+        for computation in module.read_ops(MANUAL_COMPUTATION):
+            _update_arguments(computation, module.codec)
+            shardings.update_results(computation, "out_shardings")
+        if shardings.have_changed or module.read_ops(MANUAL_COMPUTATION):
+            module.forget_structure()
 
 
-def _update_signature(
-    function: ir.Operation, field: Field, types: Sequence[ir.Type], codec: AttributeCodec
-) -> None:
-    if field not in function.attributes:
-        return
-    entries = signature_entries(function, field)
-    for index, (entry, type_) in enumerate(zip(entries, types, strict=True)):
-        if SHARDING in entry:
-            even = _evenly_sharded(codec.sharding(entry[SHARDING]), type_)
-            attributes = named_attributes(entry) | {SHARDING: codec.attribute(even)}
-            entries[index] = ir.DictAttr.get(attributes, function.context)
-    set_signature_entries(function, field, entries)
+class _Shardings:
+    """Changes shardings, each kind once.
 
+    Attributes:
+      have_changed: whether any did.
 
-def _update_results(op: ir.Operation, field: str, codec: AttributeCodec) -> None:
-    if field in op.attributes and len(op.results):
-        shardings = codec.shardings(op.attributes[field])
-        even = _all_evenly_sharded(shardings, (result.type for result in op.results))
-        op.attributes[field] = codec.list_attribute(even)
+    """
+
+    def __init__(self, codec: AttributeCodec) -> None:
+        self.have_changed = False
+        self._codec = codec
+        self._known: dict[tuple[ir.Attribute, ir.Type], ir.Attribute] = {}
+
+    def update_signature(
+        self, function: ir.Operation, field: Field, types: Sequence[ir.Type]
+    ) -> None:
+        """Shorten the shardings of the arguments of a function, or of its results."""
+        if field not in function.attributes:
+            return
+        entries = signature_entries(function, field)
+        changed: dict[int, ir.DictAttr] = {}
+        for index, (entry, type_) in enumerate(zip(entries, types, strict=True)):
+            if SHARDING in entry:
+                even = self._even(entry[SHARDING], type_)
+                if even != entry[SHARDING]:
+                    attributes = named_attributes(entry) | {SHARDING: even}
+                    changed[index] = ir.DictAttr.get(attributes, function.context)
+        if changed:
+            self.have_changed = True
+            new = [changed.get(index, entry) for index, entry in enumerate(entries)]
+            set_signature_entries(function, field, new)
+
+    def update_results(self, op: ir.Operation, field: str) -> None:
+        """Shorten the shardings of the results of an op."""
+        if field in op.attributes and len(op.results):
+            shardings = self._codec.shardings(op.attributes[field])
+            even = _all_evenly_sharded(shardings, (result.type for result in op.results))
+            if even != shardings:
+                self.have_changed = True
+                op.attributes[field] = self._codec.list_attribute(even)
+
+    def _even(self, attribute: ir.Attribute, type_: ir.Type) -> ir.Attribute:
+        known = self._known.get((attribute, type_))
+        if known is None:
+            old = self._codec.sharding(attribute)
+            even = _evenly_sharded(old, type_)
+            known = attribute if even == old else self._codec.attribute(even)
+            self._known[attribute, type_] = known
+        return known
 
 
 def _update_arguments(computation: ir.Operation, codec: AttributeCodec) -> None:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlib.mlir import ir
 
-from sdy.ir.call_graph import callee_name, clone_function, original_function_name, set_callee
-from sdy.ir.constants import copy_constant_as
+from sdy.ir.constants import ConstantCopies
 from sdy.ir.data_flow import NAMED_COMPUTATION
 from sdy.ir.op_names import CALL, GROUP, SDY_CONSTANT
 from sdy.ir.op_traits import ERASABLE, is_elementwise, is_elementwise_op, is_terminator
 from sdy.ir.types import is_scalar
-from sdy.ir.values import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from sdy.ir.indexed_module import NamedOp
-    from sdy.ir.symbols import SymbolNames
+    from sdy.ir.indexed_module import IndexedModule, NamedOp
+    from sdy.ir.structure_edit import StructureEdit
+    from sdy.passes.import_pipeline.constant_functions import Functions
 
-__all__ = ["Functions", "RegionSplitter"]
+__all__ = ["NAMES_LOOKED_AT", "RegionSplitter"]
 
 _STABLEHLO_CONSTANT = "stablehlo.constant"
 _IOTA = "stablehlo.iota"
@@ -30,121 +29,117 @@ _BITCAST = "stablehlo.bitcast_convert"
 _WITHOUT_OPERANDS = frozenset({SDY_CONSTANT, _STABLEHLO_CONSTANT, _IOTA})
 _PRESERVING = frozenset({_BROADCAST, "stablehlo.reshape", "stablehlo.slice"})
 _WITH_BODY = frozenset({CALL, NAMED_COMPUTATION})
-# What these are cannot be told from their names.
-_LOOKED_AT = _WITH_BODY | {_BITCAST, _BROADCAST, GROUP}
+NAMES_LOOKED_AT = _WITHOUT_OPERANDS | _WITH_BODY | {_BITCAST, _BROADCAST, GROUP}
+"""Names of ops that are constants or may be expressions whatever their operands are, or matter
+to expressions otherwise."""
 
 
-class Functions:
-    """What is known of the functions and named computations of a module.
-
-    Attributes:
-      non_constant: the functions with an op that is not constant for constant operands, by
-        the name of the original where a function is a copy.
-      non_constant_computations: the same for named computations.
-      has_changed_bodies: whether a named computation was copied or erased.
-
-    """
-
-    def __init__(
-        self, by_name: dict[str, ir.Operation], names: SymbolNames, module: ir.Module
-    ) -> None:
-        self.non_constant: set[str] = set()
-        self.non_constant_computations: set[str] = set()
-        self.has_changed_bodies = False
-        self._by_name = by_name
-        self._count = len(module.body.operations)
-        self._names = names
-        self._module = module
-
-    def is_constant_call(self, call: ir.Operation) -> bool:
-        """Return whether a call has constant results where it has constant operands."""
-        callee = self._by_name[callee_name(call)]
-        return original_function_name(callee) not in self.non_constant
-
-    def clone_callee(self, call: ir.Operation) -> None:
-        """Let a call call a copy of its callee."""
-        callee = self._by_name[callee_name(call)]
-        end = ir.InsertionPoint(self._module.body)
-        set_callee(call, clone_function(callee, self._by_name, self._names, end))
-
-    def cloned_ops(self) -> list[NamedOp]:
-        """Return the names and ops of the copies and of all in them, in text order."""
-        cloned = [op.operation for op in self._module.body.operations][self._count :]
-        return [(op.name, op) for root in cloned for op in (root, *operations(root))]
+_NumberedValue: TypeAlias = tuple[ir.Value, int]
 
 
-@dataclass(slots=True, eq=False)
 class _Expression:
     """An op that is a constant expression or a broadcast of a scalar.
 
     Attributes:
-      position: of the op in the text.
+      number: of the op in the module's structure.
       name: of the op.
-      op: the op.
-      operands: its operands.
+      op: the op; for a `stablehlo.constant` the `sdy.constant` in its place.
+      operands: the numbers of its operands.
       is_constant: whether it is a constant expression.
       uses: how many uses all its results have, those by sharding groups not counted.
-      groups: the sharding groups that have a result as a member, with their positions.
+      groups: the numbers of the sharding groups that have a result as a member.
       is_private: whether it has one use and so has all that is copied with it: the copy would
         take the place of the original and nothing would have changed.
       copies: the copies that stand before the op.
 
     """
 
-    position: int
-    name: str
-    op: ir.Operation
-    operands: Sequence[ir.Value]
-    is_constant: bool
-    uses: int = 0
-    groups: list[tuple[int, ir.Operation]] | None = None
-    is_private: bool = False
-    copies: list[NamedOp] | None = None
+    __slots__ = (
+        "copies",
+        "groups",
+        "is_constant",
+        "is_private",
+        "name",
+        "number",
+        "op",
+        "operands",
+        "uses",
+    )
+
+    def __init__(
+        self,
+        number: int,
+        name: str,
+        op: ir.Operation,
+        operands: tuple[int, ...],
+        *,
+        is_constant: bool,
+    ) -> None:
+        self.number = number
+        self.name = name
+        self.op = op
+        self.operands = operands
+        self.is_constant = is_constant
+        self.uses = 0
+        self.groups: tuple[int, ...] = ()
+        self.is_private = False
+        self.copies: list[NamedOp] = []
 
 
 class RegionSplitter:
     """Splits the constant expressions of one region.
 
-    The result of a constant is known under the `stablehlo.constant` that it came from; that op
-    is erased last.
+    Values and ops are known by their numbers in the structure that the module had before. The
+    result of a constant is known under the number of the `stablehlo.constant` that it came from;
+    that op is erased last.
 
     Attributes:
-      replacements: for positions in the text, what stands there after the split.
+      replacements: for numbers of ops, what stands there after the split.
+      reordered: values whose uses may not be in the reverse order of the text after the split.
 
     """
 
-    def __init__(self, functions: Functions, function: str, computation: str | None) -> None:
+    def __init__(
+        self,
+        module: IndexedModule,
+        edit: StructureEdit,
+        functions: Functions,
+        function: str,
+        computation: str | None,
+    ) -> None:
         """Start on the body of `function`, or of the named computation in it."""
         self.replacements: dict[int, list[NamedOp]] = {}
+        self.reordered: set[int] = set()
+        self._structure = module.structure
+        self._edit = edit
+        self._ops = module.numbered_ops
         self._functions = functions
         self._function = function
         self._computation = computation
-        self._by_value: dict[ir.Value, _Expression] = {}
+        self._by_value: dict[int, _Expression] = {}
         self._expressions: list[_Expression] = []
-        self._uses: list[tuple[ir.Operation, int, ir.Value]] = []
+        self._uses: list[tuple[int, int, int]] = []
+        self._constants = ConstantCopies(SDY_CONSTANT)
         self._old_constants: list[ir.Operation] = []
-        self._new_values: dict[ir.Value, ir.Value] = {}
-        self._preserving: dict[str, bool] = {}
-        self._scalar_types: dict[ir.Type, bool] = {}
+        self._scalar_types: dict[int, bool] = {}
 
-    def split(self, ops: Sequence[NamedOp], positions: Iterable[int]) -> None:
-        """Split the expressions in the region.
+    def split(self, numbers: Sequence[int], is_visited: bytearray) -> None:
+        """Split the expressions in the region, where uses are in the reverse order of the text.
 
         Args:
-          ops: all ops of the module.
-          positions: of those that are in the region.
+          numbers: of the ops in the region.
+          is_visited: for each op of the module whether it is one that its name alone does not
+            decide; becomes true for the users of expressions.
 
         """
-        self._find(ops, positions)
-        for old, new in self._new_values.items():
-            old.replace_all_uses_with(new)
+        self._find(numbers, is_visited)
         for expression in self._expressions:
             expression.is_private = self._is_private(expression)
-        for user, number, value in self._uses:
-            self._split_use(user, number, value)
+        for user, operand, value in self._uses:
+            self._split_use(user, operand, value)
         for expression in self._expressions:
             if expression.copies:
-                self.replacements[expression.position] = [
+                self.replacements[expression.number] = [
                     *expression.copies,
                     (expression.name, expression.op),
                 ]
@@ -155,52 +150,42 @@ class RegionSplitter:
 
     # Finding the expressions and their uses.
 
-    def _find(self, ops: Sequence[NamedOp], positions: Iterable[int]) -> None:
-        """Read all ops, and leave the order of uses that MLIR's dialect conversion leaves."""
-        uses_no_expression = self._by_value.keys().isdisjoint
-        other_names: set[str] = set()
-        for position in positions:
-            name, op = ops[position]
-            if name in _WITHOUT_OPERANDS:
-                self._add_leaf(position, name, op)
-                continue
-            # What `renew_operands` does, which is not called as the time goes here.
-            operands = op.operands
-            values = list(operands)
-            for number, value in enumerate(values):
-                operands[number] = value
-            if name in _LOOKED_AT or not uses_no_expression(values):
-                self._visit(position, name, op, values)
-            else:
-                other_names.add(name)
-        for name in other_names:
-            if not self._preserves_by_name(name) and not is_terminator(name):
-                self._mark_as_non_constant()
+    def _find(self, numbers: Sequence[int], is_visited: bytearray) -> None:
+        names = self._structure.names
+        other_names = {names[number] for number in numbers} - NAMES_LOOKED_AT
+        if not all(_preserves_by_name(name) or is_terminator(name) for name in other_names):
+            self._mark_as_non_constant()
+        for number in numbers:
+            if is_visited[number]:
+                expression = self._visit(number, names[number])
+                if expression is not None:
+                    self._add(expression, is_visited)
 
-    def _add_leaf(self, position: int, name: str, op: ir.Operation) -> None:
-        value = op.result
-        if name == _STABLEHLO_CONSTANT:
-            self._old_constants.append(op)
-            name, op = SDY_CONSTANT, copy_constant_as(SDY_CONSTANT, op)
-            self._new_values[value] = op.result
-            self.replacements[position] = [(name, op)]
-        self._add(_Expression(position, name, op, (), is_constant=True), value)
-
-    def _add(self, expression: _Expression, *results: ir.Value) -> None:
+    def _add(self, expression: _Expression, is_visited: bytearray) -> None:
         self._expressions.append(expression)
-        for result in results:
+        users = self._structure.users
+        for result in self._structure.results[expression.number]:
             self._by_value[result] = expression
+            for user in users[result]:
+                is_visited[user] = True
 
-    def _visit(
-        self, position: int, name: str, op: ir.Operation, operands: Sequence[ir.Value]
-    ) -> None:
-        known = list(map(self._by_value.get, operands))
+    def _visit(self, number: int, name: str) -> _Expression | None:
+        """Count the uses of expressions by an op; return it if it is one itself."""
+        op = self._ops[number]
+        if name == _STABLEHLO_CONSTANT:
+            return _Expression(
+                number, SDY_CONSTANT, self._converted(number, op), (), is_constant=True
+            )
+        if name in _WITHOUT_OPERANDS:
+            return _Expression(number, name, op, (), is_constant=True)
+        operands = self._structure.operands[number]
+        known = [self._by_value.get(operand) for operand in operands]
         if name == GROUP:
             if known[0] is not None:
-                known[0].groups = [*(known[0].groups or ()), (position, op)]
-            return
+                known[0].groups += (number,)
+            return None
         is_constant = self._preserves_constants(name, op)
-        if not is_constant and not is_terminator(name):
+        if not is_constant and name in NAMES_LOOKED_AT:
             self._mark_as_non_constant()
         for expression in known:
             if expression is None:
@@ -209,15 +194,26 @@ class RegionSplitter:
                 expression.uses += 1
                 is_constant = is_constant and expression.is_constant
         if is_constant or (name == _BROADCAST and self._is_scalar(operands[0])):
-            expression = _Expression(position, name, op, operands, is_constant)
-            if name in _WITH_BODY:
-                self._add(expression, *op.results)
-            else:
-                self._add(expression, op.result)
-            return
-        for number, expression in enumerate(known):
+            return _Expression(number, name, op, operands, is_constant=is_constant)
+        for position, expression in enumerate(known):
             if expression is not None:
-                self._uses.append((op, number, operands[number]))
+                self._uses.append((number, position, operands[position]))
+        return None
+
+    def _converted(self, number: int, old: ir.Operation) -> ir.Operation:
+        """Put an `sdy.constant` in the place of a `stablehlo.constant`."""
+        structure = self._structure
+        (result,) = structure.results[number]
+        key = structure.attributes[number], structure.properties[number], structure.types[result]
+        new = self._constants.copy(old, key)
+        # This reverses the order of uses, as dialect conversion does.
+        old.result.replace_all_uses_with(new.result)
+        self._old_constants.append(old)
+        self._edit.rename(number, SDY_CONSTANT)
+        if len(structure.users[result]) > 1:
+            self.reordered.add(result)
+        self.replacements[number] = [(SDY_CONSTANT, new)]
+        return new
 
     def _preserves_constants(self, name: str, op: ir.Operation) -> bool:
         """Return whether an op that is no constant has constant results for constant operands."""
@@ -226,27 +222,23 @@ class RegionSplitter:
         if name == NAMED_COMPUTATION:
             computation = ir.StringAttr(op.attributes["name"]).value
             return computation not in self._functions.non_constant_computations
-        if name == "stablehlo.bitcast_convert":
+        if name == _BITCAST:
             return is_elementwise_op(op)
-        return self._preserves_by_name(name)
-
-    def _preserves_by_name(self, name: str) -> bool:
-        known = self._preserving.get(name)
-        if known is None:
-            known = name in _PRESERVING or (is_elementwise(name) and name in ERASABLE)
-            self._preserving[name] = known
-        return known
+        return _preserves_by_name(name)
 
     def _mark_as_non_constant(self) -> None:
         self._functions.non_constant.add(self._function)
         if self._computation is not None:
             self._functions.non_constant_computations.add(self._computation)
 
-    def _is_scalar(self, value: ir.Value) -> bool:
-        type_ = value.type
-        known = self._scalar_types.get(type_)
+    def _is_scalar(self, value: int) -> bool:
+        kind = self._structure.types[value]
+        known = self._scalar_types.get(kind)
         if known is None:
-            known = self._scalar_types[type_] = is_scalar(type_)
+            user = self._structure.users[value][0]
+            position = self._structure.operands[user].index(value)
+            type_ = self._ops[user].operands[position].type
+            known = self._scalar_types[kind] = is_scalar(type_)
         return known
 
     def _is_private(self, expression: _Expression) -> bool:
@@ -254,27 +246,36 @@ class RegionSplitter:
             return False
         return all(map(self._is_used_once, expression.operands))
 
-    def _is_used_once(self, operand: ir.Value) -> bool:
+    def _is_used_once(self, operand: int) -> bool:
         definition = self._by_value.get(operand)
         if definition is None:
-            return len(list(operand.uses)) == 1
+            return len(self._structure.users[operand]) == 1
         return definition.is_private or (definition.uses == 1 and self._is_scalar(operand))
 
     # Splitting.
 
-    def _split_use(self, user: ir.Operation, number: int, value: ir.Value) -> None:
+    def _split_use(self, user: int, position: int, value: int) -> None:
         expression = self._by_value[value]
         if self._is_scalar(value):
             if expression.uses > 1:
                 # It stays the same value, yet this becomes its newest use.
-                user.operands[number] = self._new_values.get(value, value)
+                self._ops[user].operands[position] = self._value(value)
+                self.reordered.add(value)
         elif not expression.is_private:
-            user.operands[number] = self._copy(value)
+            copy, number = self._copy(value)
+            self._ops[user].operands[position] = copy
+            self._edit.set_operand(user, position, number)
             expression.uses -= 1
 
-    def _copy(self, root: ir.Value) -> ir.Value:
+    def _value(self, number: int) -> ir.Value:
+        """Return the result of an expression."""
+        expression = self._by_value[number]
+        results = self._structure.results[expression.number]
+        return expression.op.results[results.index(number)]
+
+    def _copy(self, root: int) -> _NumberedValue:
         """Copy the op of `root` and all that it is computed from, but for scalars."""
-        copies: dict[ir.Value, ir.Value] = {}
+        copies: dict[int, _NumberedValue] = {}
         # With a list in place of recursion, as expressions may be deeper than Python's stack.
         pending = [(root, iter(self._by_value[root].operands))]
         while pending:
@@ -287,32 +288,45 @@ class RegionSplitter:
                 self._copy_op(value, copies)
         return copies[root]
 
-    def _is_copied(self, operand: ir.Value) -> bool:
+    def _is_copied(self, operand: int) -> bool:
         return operand in self._by_value and not self._is_scalar(operand)
 
-    def _copy_op(self, value: ir.Value, copies: dict[ir.Value, ir.Value]) -> None:
+    def _copy_op(self, value: int, copies: dict[int, _NumberedValue]) -> None:
         expression = self._by_value[value]
-        expression.copies = expression.copies or []
         place = ir.InsertionPoint(expression.op)
         copy = expression.op.clone(ip=place).operation
         expression.copies.append((expression.name, copy))
-        for number, operand in enumerate(expression.operands):
+        operands = list(expression.operands)
+        for position, operand in enumerate(expression.operands):
             if operand in copies:
-                copy.operands[number] = copies[operand]
-            elif operand in self._by_value:
+                copy.operands[position], operands[position] = copies[operand]
+                continue
+            self.reordered.add(operand)
+            if operand in self._by_value:
                 self._by_value[operand].uses += 1
-        if expression.name in _WITHOUT_OPERANDS:
-            copies[value] = copy.result
-        else:
-            copies.update(zip(expression.op.results, copy.results, strict=True))
+        numbers = self._edit.copy(
+            expression.number,
+            expression.number,
+            operands,
+            has_own_properties=expression.name == CALL,
+        )
+        results = self._structure.results[expression.number]
+        new_values = zip(copy.results, numbers, strict=True)
+        copies.update(zip(results, new_values, strict=True))
         if expression.name == CALL:
             self._functions.clone_callee(copy)
         self._functions.has_changed_bodies |= expression.name == NAMED_COMPUTATION
         if expression.groups:
-            for group in _sharding_groups(self._new_values.get(value, value)):
-                member = group.clone(ip=place).operation
-                member.operands[0] = copies[value]
-                expression.copies.append((GROUP, member))
+            self._copy_groups(expression, value, copies[value])
+
+    def _copy_groups(self, expression: _Expression, value: int, copy: _NumberedValue) -> None:
+        """Make a copy of a value a member of the sharding groups of that value."""
+        number_of = {self._ops[group]: group for group in expression.groups}
+        for group in _sharding_groups(self._value(value)):
+            member = group.clone(ip=ir.InsertionPoint(expression.op)).operation
+            member.operands[0] = copy[0]
+            expression.copies.append((GROUP, member))
+            self._edit.copy(number_of[group], expression.number, (copy[1],))
 
     def _erase_if_unused(self, expression: _Expression) -> None:
         if expression.uses:
@@ -321,11 +335,19 @@ class RegionSplitter:
             if operand in self._by_value:
                 self._by_value[operand].uses -= 1
         self._functions.has_changed_bodies |= expression.name == NAMED_COMPUTATION
-        self.replacements[expression.position] = expression.copies or []
-        for position, group in expression.groups or ():
-            self.replacements[position] = []
-            group.erase()
+        self.replacements[expression.number] = expression.copies
+        for group in expression.groups:
+            self.replacements[group] = []
+            self._ops[group].erase()
+            self._edit.erase(group)
         expression.op.erase()
+        self._edit.erase(expression.number)
+
+
+@cache
+def _preserves_by_name(name: str) -> bool:
+    """Return whether ops of that name, if no constants, keep constant operands constant."""
+    return name in _PRESERVING or (is_elementwise(name) and name in ERASABLE)
 
 
 def _sharding_groups(value: ir.Value) -> list[ir.Operation]:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
 
 from sdy.ir.call_graph import CallGraph, original_function_name
 from sdy.ir.data_flow import NAMED_COMPUTATION
+from sdy.ir.dialect_conversion import renew_uses
 from sdy.ir.op_names import FUNCTION
+from sdy.ir.structure import NOTHING
+from sdy.ir.structure_edit import StructureEdit
 from sdy.ir.symbols import SymbolNames, symbol_name
 from sdy.ir.values import operations
 from sdy.passes.base import Pass
-from sdy.passes.import_pipeline.constant_expressions import Functions, RegionSplitter
+from sdy.passes.import_pipeline.constant_expressions import NAMES_LOOKED_AT, RegionSplitter
+from sdy.passes.import_pipeline.constant_functions import Functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,67 +48,75 @@ class ConstantOrScalarSplitter(Pass):
         """Split the sub-computations in place."""
         graph = CallGraph(module)
         functions = Functions(graph.functions, SymbolNames(module), module.module)
-        has_named = bool(module.ops(NAMED_COMPUTATION))
-        bodies = dict(_function_bodies(module))
+        structure = module.structure
+        # Shardy does it by a dialect conversion.
+        renew_uses(structure.use_orders, structure, module.numbered_ops)
+        is_visited = bytearray(name in NAMES_LOOKED_AT for name in structure.names)
+        bodies = _function_bodies(module)
+        has_named = NAMED_COMPUTATION in module.names
+        edit = StructureEdit(structure)
+        reordered: set[int] = set()
         replacements: dict[int, Sequence[NamedOp]] = {}
         for name in graph.post_order():
-            regions = _Regions(module.in_order, bodies[name], has_named=has_named)
+            regions = _Regions(module, bodies[name], has_named=has_named)
             function = original_function_name(graph.functions[name])
-            for computation, positions in regions.in_post_order():
-                splitter = RegionSplitter(functions, function, computation)
-                splitter.split(module.in_order, positions)
+            for computation, numbers in regions.in_post_order():
+                splitter = RegionSplitter(module, edit, functions, function, computation)
+                splitter.split(numbers, is_visited)
                 replacements |= splitter.replacements
+                reordered |= splitter.reordered
         if functions.has_changed_bodies:
             module.ops_changed()
-        else:
-            module.replace_at(replacements, functions.cloned_ops())
+            return
+        clones = functions.clones()
+        appended = [(op.name, op) for clone, _ in clones for op in (clone, *operations(clone))]
+        module.replace_at(replacements, appended)
+        sources = [bodies[source].start - 1 for _, source in clones]
+        module.set_structure(partial(edit.apply, sources, reordered))
 
 
-def _function_bodies(module: IndexedModule) -> Iterator[tuple[str, range]]:
-    """Yield the name of each function of the module and the positions of the ops in it."""
-    ops = module.in_order
-    top = {op.operation for op in module.module.body.operations}
-    names = {op.name for op in top}
-    starts = [i for i, (name, op) in enumerate(ops) if name in names and op in top]
-    for start, end in pairwise([*starts, len(ops)]):
-        name, op = ops[start]
-        if name == FUNCTION:
-            yield symbol_name(op), range(start + 1, end)
+def _function_bodies(module: IndexedModule) -> dict[str, range]:
+    """Return for the name of each function of the module the numbers of the ops in it."""
+    structure, ops = module.structure, module.numbered_ops
+    bodies: dict[str, range] = {}
+    for number, end in structure.ends.items():
+        if structure.names[number] == FUNCTION and structure.parents[number] == NOTHING:
+            bodies[symbol_name(ops[number])] = range(number + 1, end)
+    return bodies
 
 
 class _Regions:
     """The body of a function, and those of the named computations in it."""
 
-    def __init__(self, ops: Sequence[NamedOp], body: range, *, has_named: bool) -> None:
-        self._ops = ops
+    def __init__(self, module: IndexedModule, body: range, *, has_named: bool) -> None:
+        self._ops = module.numbered_ops
         self._body = body
         self._ends: dict[int, int] = {}
         if has_named:
-            for position in body:
-                name, op = ops[position]
-                if name == NAMED_COMPUTATION:
-                    self._ends[position] = position + 1 + len(operations(op))
+            structure = module.structure
+            for number in body:
+                if structure.names[number] == NAMED_COMPUTATION:
+                    self._ends[number] = structure.ends[number]
 
     def in_post_order(self) -> Iterator[tuple[str | None, Sequence[int]]]:
         """Yield named computations, inner ones first, and last the function's own body.
 
-        Each is its name, None for the function, and the positions of its ops, without those in
+        Each is its name, None for the function, and the numbers of its ops, without those in
         the bodies of named computations in it.
         """
-        for position, end in sorted(self._ends.items(), key=lambda item: item[1]):
-            _, op = self._ops[position]
+        for number, end in sorted(self._ends.items(), key=lambda item: item[1]):
             yield (
-                ir.StringAttr(op.attributes["name"]).value,
-                self._without_inner(range(position + 1, end)),
+                ir.StringAttr(self._ops[number].attributes["name"]).value,
+                self._without_inner(range(number + 1, end)),
             )
         yield None, self._without_inner(self._body)
 
-    def _without_inner(self, positions: range) -> Sequence[int]:
+    def _without_inner(self, numbers: range) -> Sequence[int]:
         if not self._ends:
-            return positions
+            return numbers
         kept: list[int] = []
-        position = positions.start
-        while position < positions.stop:
-            kept.append(position)
-            position = self._ends.get(position, position + 1)
+        number = numbers.start
+        while number < numbers.stop:
+            kept.append(number)
+            number = self._ends.get(number, number + 1)
         return kept

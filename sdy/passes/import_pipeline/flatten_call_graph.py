@@ -10,6 +10,7 @@ from jaxlib.mlir import ir
 from sdy.ir.call_graph import CallGraph, callee_name, clone_function, set_callee
 from sdy.ir.op_names import CALL
 from sdy.ir.symbols import SymbolNames
+from sdy.ir.values import operations
 from sdy.passes.base import Pass
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class FlattenCallGraph(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Clone the functions; an error where a function calls itself."""
-        if len(module.ops(CALL)) < 2:
+        if len(module.read_ops(CALL)) < 2:
             return
         graph = CallGraph(module)
         graph.refuse_recursion()
@@ -40,11 +41,15 @@ class FlattenCallGraph(Pass):
         if not shared:
             return
         names = SymbolNames(module)
-        end = ir.InsertionPoint(module.module.body)
+        body = module.module.body
+        old_count = len(body.operations)
+        end = ir.InsertionPoint(body)
         for call in shared:
             callee = graph.functions[callee_name(call)]
             set_callee(call, clone_function(callee, graph.functions, names, end))
-        module.ops_changed()
+        clones = [op.operation for op in body.operations][old_count:]
+        appended = [(op.name, op) for clone in clones for op in (clone, *operations(clone))]
+        module.replace_at({}, appended)
 
 
 def _calls_of_shared_functions(graph: CallGraph) -> list[ir.Operation]:

@@ -11,7 +11,7 @@ from jaxlib.mlir import ir
 from sdy.dialect.names import quote, symbol
 from sdy.ir.attributes import read_mesh
 from sdy.ir.op_names import MESH
-from sdy.ir.sharding_walk import transform_shardings
+from sdy.ir.sharding_walk import distinct_shardings, transform_shardings
 from sdy.ir.symbols import SymbolNames, symbol_name
 from sdy.passes.base import Pass
 
@@ -54,6 +54,7 @@ class LiftInlinedMeshes(Pass):
         """Lift the meshes in place."""
         lifting = _Lifting(module)
         lifting.merge_equal_meshes()
+        lifting.note_stablehlo_meshes()
         lifting.lift_from_shardings()
         lifting.lift_from_replica_groups()
         lifting.finish()
@@ -89,6 +90,7 @@ class _Lifting:
             self._renamed[name] = first
             self._symbols.release(name)
             op.erase()
+            self._module.ops_changed(MESH)
             self._has_changed = True
 
     def _mesh_ops(self) -> list[ir.Operation]:
@@ -97,13 +99,7 @@ class _Lifting:
 
     def lift_from_shardings(self) -> None:
         """Refer to meshes by name in every sharding."""
-        found: list[TensorSharding] = []
-
-        def look(sharding: TensorSharding) -> TensorSharding:
-            found.append(sharding)
-            return sharding
-
-        transform_shardings(self._module, look)
+        found = distinct_shardings(self._module)
         if any(s.mesh_name is None or s.mesh_name in self._renamed for s in found):
             # New names depend on the order in which meshes are met.
             transform_shardings(self._module, self._lift, in_order=True)
@@ -165,12 +161,17 @@ class _Lifting:
             self._stablehlo_names[text] = known
         return known
 
-    def finish(self) -> None:
+    def note_stablehlo_meshes(self) -> None:
         """Say `stablehlo.mesh` on every mesh."""
         for op in self._mesh_ops():
             if _STABLEHLO_MESH not in op.attributes:
                 op.attributes[_STABLEHLO_MESH] = _as_dictionary(read_mesh(op.attributes["mesh"]))
+                self._module.forget_structure()
+
+    def finish(self) -> None:
+        """Finish what new meshes say, and tell the module of them."""
         if self._has_changed:
+            self.note_stablehlo_meshes()
             self._module.ops_changed(MESH)
             self._module.meshes_changed()
 

@@ -31,10 +31,10 @@ class PropagateShardingFromFuncToCall(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Set the shardings in place."""
-        calls = [call for call in module.ops(CALL) if SHARDING not in call.attributes]
+        calls = [call for call in module.read_ops(CALL) if SHARDING not in call.attributes]
         if not calls:
             return
-        functions = {symbol_name(op): op for op in module.ops(FUNCTION)}
+        functions = {symbol_name(op): op for op in module.read_ops(FUNCTION)}
         known: dict[str, ir.Attribute | None] = {}
         for call in calls:
             name = callee_name(call)
@@ -44,3 +44,4 @@ class PropagateShardingFromFuncToCall(Pass):
             attribute = known[name]
             if attribute is not None:
                 call.attributes[SHARDING] = attribute
+                module.forget_structure()

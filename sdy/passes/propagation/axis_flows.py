@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.dialect.sharding_rule import DimMapping, OpShardingRule
     from sdy.passes.propagation.projection import Axes, TensorFactors
-    from sdy.passes.propagation.step import StepCase
+    from sdy.passes.propagation.step_case import StepCase
 
 __all__ = ["AxisFlow", "constraint_flows", "projection_flows", "step_flows"]
 

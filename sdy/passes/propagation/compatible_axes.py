@@ -12,7 +12,7 @@ from sdy.dialect.axes import AxisRef, prefix_without_overlap
 from sdy.passes.propagation.direction import Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sdy.dialect.mesh import Mesh
     from sdy.passes.propagation.projection import (
@@ -21,14 +21,17 @@ if TYPE_CHECKING:
         Projection,
         TensorFactors,
     )
+    from sdy.passes.propagation.step_case import OpClass
 
 __all__ = [
     "compatible_major_axes",
-    "compatible_sharding_axes",
     "prefix_free_of_other_factors",
     "prefix_that_factor_admits",
     "truncate_at_conflict",
 ]
+
+# Kept, because a member of an enum is slow to look up.
+_BACKWARD, _BOTH = Direction.BACKWARD, Direction.BOTH
 
 
 def compatible_major_axes(projection: Projection, factor: int, direction: Direction) -> Axes:
@@ -36,26 +39,18 @@ def compatible_major_axes(projection: Projection, factor: int, direction: Direct
 
     Tensors that `direction` does not start from can shorten the list, not extend it.
     """
-    if direction == Direction.NONE:
-        return ()
     first, second = projection.operands, projection.results
-    if direction == Direction.BACKWARD:
+    if direction == _BACKWARD:
         first, second = second, first
     axes: Axes = ()
-    can_expand = True
-    for tensor in first:
-        axes, can_expand = _agree(axes, tensor, factor, can_expand)
-    can_expand = can_expand and direction == Direction.BOTH
-    for tensor in second:
-        axes, can_expand = _agree(axes, tensor, factor, can_expand)
+    can_expand = bool(direction)
+    for tensors in (first, second):
+        for tensor in tensors:
+            sharding = tensor.factors.get(factor)
+            if sharding is not None and sharding.axes != axes:
+                axes, can_expand = _common_axes(axes, sharding.axes, can_expand)
+        can_expand = can_expand and direction == _BOTH
     return axes
-
-
-def _agree(axes: Axes, tensor: TensorFactors, factor: int, can_expand: bool) -> tuple[Axes, bool]:
-    sharding = tensor.factors.get(factor)
-    if sharding is None:
-        return axes, can_expand
-    return _common_axes(axes, sharding.axes, can_expand)
 
 
 def _common_axes(old: Axes, new: Axes, can_expand: bool) -> tuple[Axes, bool]:
@@ -65,6 +60,8 @@ def _common_axes(old: Axes, new: Axes, can_expand: bool) -> tuple[Axes, bool]:
     `new`'s only if `can_expand`. An axis that is a strict prefix of the other list's axis ends
     the agreement unless its own list ends with it: a following axis would be in conflict.
     """
+    if not old or not new:
+        return old or (new if can_expand else ()), can_expand
     common: list[AxisRef] = []
     for index, (old_axis, new_axis) in enumerate(zip(old, new, strict=False)):
         if new_axis == old_axis:
@@ -85,24 +82,48 @@ def _common_axes(old: Axes, new: Axes, can_expand: bool) -> tuple[Axes, bool]:
 
 def truncate_at_conflict(
     axes: Axes,
-    remove_conflict: Callable[[AxisRef, int], AxisRef | None],
+    factor: int,
+    tensors: Sequence[TensorFactors],
+    op: OpClass,
     mesh: Mesh,
     *,
-    conservative: bool,
+    others_first: bool,
 ) -> Axes:
-    """Return `axes` up to the first in conflict, of which a free prefix is kept.
+    """Return `axes` up to the first by which one of `tensors` cannot be sharded along `factor`.
 
-    `remove_conflict` gets an axis and the product of the sizes of the axes before it, and
-    returns the part that is free of conflict. With `conservative`, no sub-axis is kept.
+    Of that one a prefix that is free of conflict is kept, but no sub-axis if the op is
+    conservative.
+
+    Args:
+      axes: those on which all tensors of an op agree.
+      factor: the factor.
+      tensors: the tensors to look for conflicts in.
+      op: the class of the op.
+      mesh: the mesh of the shardings.
+      others_first: whether the other factors of a tensor cut an axis before the factor itself
+        does: the outcome can differ where sizes are no powers of two.
+
     """
+    factor_size = op.rule.factor_sizes[factor]
     sharded_size = 1
     for index, axis in enumerate(axes):
-        kept = remove_conflict(axis, sharded_size)
-        if kept is None or (conservative and kept.sub_axis is not None):
+        if index:
+            sharded_size *= axes[index - 1].size(mesh)
+        kept: AxisRef | None = axis
+        for tensor in tensors:
+            sharding = tensor.factors.get(factor)
+            if others_first and kept is not None:
+                kept = prefix_free_of_other_factors(kept, tensor.factors, factor)
+            if sharding is not None and kept is not None:
+                kept = prefix_that_factor_admits(
+                    kept, tensor, sharding, sharded_size, factor_size, mesh
+                )
+            if not others_first and kept is not None:
+                kept = prefix_free_of_other_factors(kept, tensor.factors, factor)
+        if kept is None or (op.conservative and kept.sub_axis is not None):
             return axes[:index]
-        if kept != axis:
+        if kept is not axis and kept != axis:
             return (*axes[:index], kept)
-        sharded_size *= axis.size(mesh)
     return axes
 
 
@@ -110,11 +131,12 @@ def prefix_free_of_other_factors(
     axis: AxisRef, factors: Mapping[int, FactorSharding], factor: int
 ) -> AxisRef | None:
     """Return the part of `axis` that shards none of the tensor's other factors."""
-    result: AxisRef | None = axis
+    part: AxisRef | None = axis
     for other, sharding in factors.items():
-        if other != factor and result is not None:
-            result = prefix_without_overlap(result, sharding.overflow + sharding.axes)
-    return result
+        axes = sharding.overflow + sharding.axes
+        if axes and other != factor and part is not None:
+            part = prefix_without_overlap(part, axes)
+    return part
 
 
 def prefix_that_factor_admits(
@@ -130,10 +152,13 @@ def prefix_that_factor_admits(
     Not by axes that the tensor holds replicated or unreduced; not by new ones where the factor
     is closed; and a factor that is not minor-most only by what divides it.
     """
-    free = prefix_without_overlap(axis, tensor.replicated + tensor.unreduced)
-    if free is None or any(own.contains(free) for own in sharding.axes):
+    free: AxisRef | None = axis
+    not_to_use = tensor.replicated + tensor.unreduced
+    if not_to_use:
+        free = prefix_without_overlap(axis, not_to_use)
+    if free is None or (sharding.axes and any(own.contains(free) for own in sharding.axes)):
         return free
-    if not sharding.is_closed and not sharding.overflow:
+    if sharding.may_grow:
         divisor = (
             free
             if sharding.is_minor_most
@@ -158,32 +183,3 @@ def _dividing_prefix(
     if common == size:
         return axis
     return AxisRef.sub(axis.name, axis.pre_size, common) if common > 1 else None
-
-
-def compatible_sharding_axes(
-    projection: Projection,
-    factor: int,
-    direction: Direction,
-    factor_sizes: Sequence[int],
-    mesh: Mesh,
-    *,
-    conservative: bool,
-) -> Axes:
-    """Return the axes by which all tensors can be sharded along `factor` without conflict."""
-    factor_size = factor_sizes[factor]
-
-    def remove_conflict(axis: AxisRef, sharded_size: int) -> AxisRef | None:
-        result: AxisRef | None = axis
-        for tensor in projection.tensors():
-            if result is None:
-                return None
-            result = prefix_free_of_other_factors(result, tensor.factors, factor)
-            sharding = tensor.factors.get(factor)
-            if sharding is not None and result is not None:
-                result = prefix_that_factor_admits(
-                    result, tensor, sharding, sharded_size, factor_size, mesh
-                )
-        return result
-
-    axes = compatible_major_axes(projection, factor, direction)
-    return truncate_at_conflict(axes, remove_conflict, mesh, conservative=conservative)

@@ -19,24 +19,24 @@ class DeadOps:
     """The ops that MLIR's greedy driver erases when their turn comes: trivially dead ones.
 
     Attributes:
-      is_dead: for each op whether it is to be erased, 1 or 0.
-      is_erased: for each op whether it has been, 1 or 0.
+      is_dead: for each op whether it is to be erased.
+      is_erased: for each op whether it has been.
       erased: the outermost ops that have been, in order.
 
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.is_dead = bytearray(len(graph.ops))
-        self.is_erased = bytearray(len(graph.ops))
+        self.is_dead = [False] * len(graph.ops)
+        self.is_erased = [False] * len(graph.ops)
         self.erased: list[int] = []
         self._graph = graph
         self._use_counts = list(map(len, graph.users))
         first_of_kind = dict(zip(graph.kinds, graph.types, strict=True))
         self._scalars = {kind for kind, type_ in first_of_kind.items() if is_scalar(type_)}
-        self._is_shared = bytearray(
+        self._is_shared = [
             count != 1 and kind not in self._scalars
             for count, kind in zip(self._use_counts, graph.kinds, strict=True)
-        )
+        ]
         self._mark_dead()
 
     def _mark_dead(self) -> None:
@@ -61,13 +61,13 @@ class DeadOps:
             return []
         return [op for op, dead in enumerate(self.is_dead) if dead and not self.is_erased[op]]
 
-    def ops_with_shared_operand(self) -> bytearray:
-        """Return for each op whether an operand has more uses, 1 or 0; see below."""
-        ops = bytearray(len(self._graph.ops))
+    def ops_with_shared_operand(self) -> list[bool]:
+        """Return for each op whether an operand has more uses; see below."""
+        ops = [False] * len(self._graph.ops)
         for users, is_shared in zip(self._graph.users, self._is_shared, strict=True):
             if is_shared:
                 for op in users:
-                    ops[op] = 1
+                    ops[op] = True
         return ops
 
     def has_shared_operand(self, op: int) -> bool:
@@ -91,7 +91,7 @@ class DeadOps:
 
     def _erase_one(self, op: int) -> Iterator[tuple[int, int | None]]:
         graph = self._graph
-        self.is_erased[op] = 1
+        self.is_erased[op] = True
         for value in dict.fromkeys(graph.operands[op]):
             users = [user for user in graph.users[value] if not self.is_erased[user]]
             self._use_counts[value] = len(users)

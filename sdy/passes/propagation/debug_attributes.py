@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sdy.passes.propagation.engine import Engine
     from sdy.passes.propagation.origins import Origins
     from sdy.passes.propagation.recording import Recording
-    from sdy.passes.propagation.step import StepCase
+    from sdy.passes.propagation.step_case import StepCase
 
 __all__ = ["NO_DEBUG", "DebugAttributes", "DebugOptions"]
 

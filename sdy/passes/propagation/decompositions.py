@@ -37,7 +37,7 @@ class Decompositions:
     def __init__(self, module: IndexedModule, replaceable: AbstractSet[str]) -> None:
         self._codec = module.codec
         self._names = SymbolNames(module)
-        self._functions = {symbol_name(op): op for op in module.ops(FUNCTION)}
+        self._functions = {symbol_name(op): op for op in module.read_ops(FUNCTION)}
         self._last_variants = dict(self._functions)
         self._replaceable = set(replaceable)
         self._known: dict[str, dict[Hashable, str]] = {}

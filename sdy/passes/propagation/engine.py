@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sdy.ir.attributes import SHARDING
 from sdy.ir.op_names import FUNCTION, RETURN
 from sdy.passes.propagation.data_flow import Calls
 from sdy.passes.propagation.dead_ops import DeadOps
 from sdy.passes.propagation.op_classes import NO_CLASS, OpClasses
 from sdy.passes.propagation.op_priorities import OP_PRIORITIES, Flow
-from sdy.passes.propagation.steps import NO_STATE, Changes, Round, Steps
+from sdy.passes.propagation.step_case import Round
+from sdy.passes.propagation.steps import NO_STATE, Changes, Steps
 from sdy.passes.propagation.tensors import NO_SHARDING, Tensors
 from sdy.passes.propagation.visits import Visits
 
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.recording import Observer
-    from sdy.passes.propagation.step import StepCase
-    from sdy.passes.propagation.strategies import Strategy
+    from sdy.passes.propagation.step_case import StepCase, Strategy
 
 __all__ = ["ALL_OPS", "Engine"]
 
@@ -70,19 +71,19 @@ class Engine:
         self._main = main
         self._observer = observer
         self._steps = Steps(self.classes.classes, self.tensors.interner)
+        self._has_transforms = bool(self.classes.transforms)
         self._visits = Visits(graph, calls, self.tensors, self.classes)
         self._states = [NO_STATE] * len(graph.ops)
-        self._stale: list[int] = []
         self._kinds = self._all_kinds()
         self._returned = self._returned_tensors(main)
+        self._known_states = self._steps.known_states()
         self._stack: list[int] = []
-        self._waiting = bytearray(len(graph.ops))
+        self._waiting = [False] * len(graph.ops)
         self._active = bytearray(len(graph.ops))
         self._position = -1
         for tensor, number in enumerate(self.tensors.shardings):
             if number != NO_SHARDING:
-                self._notify(self._visits.after_change(tensor), _NOBODY)
-                self._notify(self._visits.not_visited(tensor), _NOBODY)
+                self._note(tensor)
 
     def run(self, this_round: Round) -> None:
         """Sweep once over all ops, sharing shardings with the main function's results around."""
@@ -93,17 +94,17 @@ class Engine:
     # Sweeps.
 
     def _sweep(self, this_round: Round) -> None:
+        known = self._steps.begin(this_round)
         self._refresh_states()
-        self._active = self._ops_with_effect(this_round)
+        self._active = self._ops_with_effect()
         self._position = -1
-        known = self._steps.known_changes(this_round)
         is_erased, is_dead = self.dead_ops.is_erased, self.dead_ops.is_dead
         states, stack, waiting = self._states, self._stack, self._waiting
         observer = self._observer
         while True:
             if stack:
                 op = stack.pop()
-                waiting[op] = 0
+                waiting[op] = False
             else:
                 op = self._position = self._active.find(1, self._position + 1)
                 if op < 0:
@@ -116,20 +117,20 @@ class Engine:
             state = states[op]
             if state == _STALE:
                 state = states[op] = self._state(op)
-            changes = known.get(state)
+            changes = known[state]
             if changes is None:
-                changes = self._steps.changes(this_round, state)
+                changes = self._steps.changes(state)
             if changes:
                 if observer is not None:
-                    case = self._steps.case(this_round, state)
+                    case = self._steps.case(state)
                     self._tell(observer, op, self.classes.tensors[op], this_round, case, changes)
                 self._apply(op, changes)
 
-    def _ops_with_effect(self, this_round: Round) -> bytearray:
+    def _ops_with_effect(self) -> bytearray:
         """Return which ops' steps would change something now, or are dead."""
         effects = [0] * self._steps.state_count
         for state in set(self._states):
-            effects[state] = 1 if self._steps.changes(this_round, state) else 0
+            effects[state] = 1 if self._steps.changes(state) else 0
         active = bytearray(map(effects.__getitem__, self._states))
         for op in self.dead_ops.waiting():
             active[op] = 1
@@ -137,23 +138,26 @@ class Engine:
 
     def _refresh_states(self) -> None:
         states = self._states
-        for op in self._stale:
-            if states[op] == _STALE:
+        for op, state in enumerate(states):
+            if state == _STALE:
                 states[op] = self._state(op)
-        self._stale = []
 
     def _state(self, op: int) -> int:
         shardings = self.tensors.shardings
         numbers = tuple([shardings[tensor] for tensor in self.classes.tensors[op]])
-        if self.classes.transforms and op in self.classes.transforms:
+        if self._has_transforms and op in self.classes.transforms:
             numbers = (*numbers[:-1], self._seen_as(op, numbers[-1]))
         kind = self._kinds[op]
-        known = self._steps.known_states(kind).get(numbers)
+        known = self._known_states[kind].get(numbers)
         return self._steps.state(kind, numbers) if known is None else known
 
     def _apply(self, op: int, changes: Changes) -> None:
         """Set the shardings that a step of `op` has changed, in order."""
         tensors, groups = self.classes.tensors[op], self.groups
+        if not groups and not self._has_transforms:
+            for position, number in changes:
+                self._assign(tensors[position], number, op)
+            return
         is_transformed = op in self.classes.transforms
         for position, number in changes:
             tensor, kept = tensors[position], number
@@ -165,7 +169,7 @@ class Engine:
                 for member in groups[tensor]:
                     if member != tensor:
                         self._assign(self.tensors.of_value[member], number, op)
-                        self._notify(self._visits.after_change(member), op)
+                        self._notify(member, op)
 
     def _tell(
         self,
@@ -197,38 +201,37 @@ class Engine:
         """Set the sharding of a tensor and notify the ops that meet another one now.
 
         Siblings that got an open sharding with it are noted, but nothing is visited for them.
+        `source` is the op whose step it was.
         """
-        visits = self._visits
-        opened = self.tensors.assign(tensor, number)
-        if opened:
-            for sibling in opened:
-                self._notify(visits.after_change(sibling), _NOBODY)
-                self._notify(visits.not_visited(sibling), _NOBODY)
-        self._notify(visits.after_change(tensor), source)
-        others = visits.not_visited(tensor)
-        if others:
-            self._notify(others, _NOBODY)
+        for sibling in self.tensors.assign(tensor, number):
+            self._note(sibling)
+        if source == _NOBODY:
+            self._note(tensor)
+        else:
+            self._notify(tensor, source)
+            if self._visits.leaves_some_out:
+                self._mark(self._visits.not_visited(tensor))
 
-    def _notify(self, ops: Iterable[int], source: int) -> None:
-        """Note that ops meet another sharding; put them on top of those that wait.
-
-        `source` is the op whose step it was. It is not put there, and nothing is where it is
-        nobody's.
-        """
-        states, active, waiting, position = (
-            self._states,
-            self._active,
-            self._waiting,
-            self._position,
-        )
-        for op in ops:
-            if states[op] != _STALE:
-                states[op] = _STALE
-                active[op] = 1
-                self._stale.append(op)
-            if op <= position and op != source != _NOBODY and not waiting[op]:
-                waiting[op] = 1
+    def _notify(self, tensor: int, source: int) -> None:
+        """Put the ops that a changed tensor touches on top of those that wait, but for one."""
+        states, waiting, position = self._states, self._waiting, self._position
+        for op in self._visits.after_change(tensor):
+            states[op] = _STALE
+            if op > position:
+                self._active[op] = 1
+            elif op != source and not waiting[op]:
+                waiting[op] = True
                 self._stack.append(op)
+
+    def _note(self, tensor: int) -> None:
+        """Note which ops meet another sharding of a tensor, without a turn for those behind."""
+        self._mark(self._visits.after_change(tensor))
+        self._mark(self._visits.not_visited(tensor))
+
+    def _mark(self, ops: Iterable[int]) -> None:
+        for op in ops:
+            self._states[op] = _STALE
+            self._active[op] = 1
 
     # Function results.
 
@@ -255,15 +258,16 @@ class Engine:
     def _share_with_results(self, strategy: Strategy) -> None:
         """Make each value that main returns and main's result agree, without queueing anything."""
         everything = Round(strategy, ALL_OPS)
+        self._steps.begin(everything)
         shardings, observer = self.tensors.shardings, self._observer
         for kind, value, result in self._returned:
             numbers = (shardings[value], shardings[result])
             if not any(numbers):
                 continue
             state = self._steps.state(kind, numbers)
-            changes = self._steps.changes(everything, state)
+            changes = self._steps.changes(state)
             if changes and observer is not None:
-                case = self._steps.case(everything, state)
+                case = self._steps.case(state)
                 self._tell(observer, self._main, (value, result), everything, case, changes)
             for position, number in changes:
                 if position == 1:
@@ -284,14 +288,14 @@ class Engine:
             if producer is not None:
                 self._active[producer] = 1
                 if producer <= self._position and not self._waiting[producer]:
-                    self._waiting[producer] = 1
+                    self._waiting[producer] = True
                     self._stack.append(producer)
 
     def _use_count_changed(self, user: int) -> None:
         kind = self._kind(user)
         if kind != self._kinds[user]:
             self._kinds[user] = kind
-            self._notify((user,), _NOBODY)
+            self._mark((user,))
 
     def _all_kinds(self) -> list[int]:
         """Return the kind of each op."""
@@ -329,6 +333,7 @@ class Engine:
     def write_back(self) -> None:
         """Erase the dead ops from the module and write the shardings that changed."""
         self.tensors.write_back(self.dead_ops.is_erased)
+        self._module.changes.attributes[SHARDING] = self.tensors.written_lists
         for op in self.dead_ops.erased:
             self.graph.ops[op].erase()
         erased = [op for op, is_erased in enumerate(self.dead_ops.is_erased) if is_erased]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jaxlib.mlir import ir
 
 from sdy.ir.diagnostics import op_error
-from sdy.ir.structure import NOTHING, read_structure
+from sdy.ir.structure import NOTHING
 
 if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
@@ -38,8 +38,8 @@ class Graph:
 
     def __init__(self, module: IndexedModule) -> None:
         """Read the ops of a module."""
-        self.ops: list[ir.Operation] = [op for _, op in module.in_order]
-        structure = self.structure = read_structure(module.operation)
+        structure = self.structure = module.structure
+        self.ops: list[ir.Operation] = module.numbered_ops
         self.names = structure.names
         self.operands = structure.operands
         self.results = structure.results

@@ -22,13 +22,12 @@ from sdy.passes.propagation.op_priorities import Flow
 from sdy.passes.propagation.rules.builder import identity_rule
 from sdy.passes.propagation.rules.registration import RuleEntry
 from sdy.passes.propagation.rules.registry import RULES
-from sdy.passes.propagation.step import OpClass
+from sdy.passes.propagation.step_case import OpClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Hashable
 
     from sdy.dialect.sharding import TensorSharding
-    from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.ir.attributes import AttributeCodec
     from sdy.passes.propagation.data_flow import Calls
     from sdy.passes.propagation.graph import Graph
@@ -54,6 +53,26 @@ _OWN_RULE = RuleEntry(lambda op, _: read_rule(op.attributes[SHARDING_RULE]), (SH
 Transform = tuple[
     "Callable[[TensorSharding], TensorSharding]", "Callable[[TensorSharding], TensorSharding]"
 ]
+
+
+class _Family:
+    """The ops of one name.
+
+    Attributes:
+      name: the name.
+      entry: how the rules of these ops are made; None where they have none.
+      reads_properties: whether their rules depend on properties of the op.
+      is_edge: whether they are data-flow edges.
+      classes: the classes of the ops met, by the numbers of their types and properties.
+
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.entry = RULES.get(name)
+        self.reads_properties = self.entry is not None and bool(self.entry.reads)
+        self.is_edge = name in (data_flow.DATA_FLOW_EDGE, FUNC_EDGE)
+        self.classes: dict[tuple[int, ...], int] = {}
 
 
 class OpClasses:
@@ -90,82 +109,86 @@ class OpClasses:
         self._conservative = conservative
         self._numbers: dict[OpClass, int] = {}
         self._by_key: dict[Hashable, int] = {}
-        self._by_numbers: dict[Hashable, int] = {}
-        self._has_rule: dict[int, bool] = {}
+        self._with_own_rule = self._attributes_with_rule()
         self._classify()
+
+    def _attributes_with_rule(self) -> set[int]:
+        """Return the numbers of attributes among which is a rule."""
+        numbers = self._graph.structure.attributes
+        an_op = dict(zip(numbers, range(len(numbers)), strict=True))
+        return {n for n, op in an_op.items() if SHARDING_RULE in self._graph.attributes(op)}
 
     def _classify(self) -> None:
         graph, of_value = self._graph, self._of_value
-        for op, (name, operands, results) in enumerate(
-            zip(graph.names, graph.operands, graph.results, strict=True)
-        ):
-            if name in RULES or self._has_own_rule(op):
-                number = self._class_of(op, name, operands, results)
+        attributes, with_own_rule = graph.structure.attributes, self._with_own_rule
+        other_tensors = {value for value, tensor in enumerate(of_value) if tensor != value}
+        families = {name: _Family(name) for name in set(graph.names)}
+        for op, name in enumerate(graph.names):
+            family = families[name]
+            if with_own_rule and attributes[op] in with_own_rule:
+                self.with_own_rule.append(op)
+                number = self._class_by_key(op, name, _OWN_RULE)
+            elif family.entry is not None:
+                number = self._class_in_family(op, family, family.entry)
+            elif family.is_edge:
+                self._classify_edge(op, name)
+                continue
             elif name == BARRIER:
                 number = self._barrier_class(op)
             else:
-                if name == data_flow.DATA_FLOW_EDGE:
-                    self._classify_edge(op, edge_sources(graph, operands[0]))
-                elif name == FUNC_EDGE:
-                    self._classify_edge(op, self._func_edge_sources(op))
                 continue
             if number != NO_CLASS:
                 self.of_op[op] = number
-                self.tensors[op] = tuple([of_value[value] for value in operands + results])
+                values = graph.operands[op] + graph.results[op]
+                if not other_tensors.isdisjoint(values):
+                    values = tuple([of_value[value] for value in values])
+                self.tensors[op] = values
 
-    def _has_own_rule(self, op: int) -> bool:
-        number = self._graph.structure.attributes[op]
-        known = self._has_rule.get(number)
-        if known is None:
-            known = self._has_rule[number] = SHARDING_RULE in self._graph.attributes(op)
-        return known
+    def registered(self) -> list[tuple[int, int]]:
+        """Return the ops that a rule is registered for, each with its class."""
+        names = self._graph.names
+        with_rule = {name for name in set(names) if name in RULES}
+        return [
+            (op, number)
+            for op, number in enumerate(self.of_op)
+            if number != NO_CLASS and names[op] in with_rule
+        ]
 
-    def registered(self) -> Iterator[tuple[int, OpShardingRule]]:
-        """Yield the ops that a rule is registered for, each with its rule."""
-        for op, number in enumerate(self.of_op):
-            if number != NO_CLASS and self._graph.names[op] in RULES:
-                yield op, self.classes[number].rule
-
-    def _class_of(
-        self, op: int, name: str, operands: tuple[int, ...], results: tuple[int, ...]
-    ) -> int:
+    def _class_in_family(self, op: int, family: _Family, entry: RuleEntry) -> int:
         """Return the class of an op, made where no op like it came before.
 
-        Ops of a name, with equal types and attributes, are alike, but for those whose rule
+        Ops of a name, with equal types and properties, are alike, but for those whose rule
         depends on more.
         """
-        kinds, structure = self._graph.kinds, self._graph.structure
-        if self._has_own_rule(op):
-            self.with_own_rule.append(op)
-            entry, attributes = _OWN_RULE, structure.attributes[op]
-        else:
-            entry, attributes = RULES[name], NOTHING
-            if entry.reads:
-                attributes = structure.properties[op]
-        beyond = None if entry.beyond is None else entry.beyond(self._graph.ops[op])
-        numbers = (
-            name,
-            tuple([kinds[value] for value in operands]),
-            tuple([kinds[value] for value in results]),
-            attributes,
-            beyond,
-        )
-        known = self._by_numbers.get(numbers)
+        if entry.beyond is not None:
+            return self._class_by_key(op, family.name, entry)
+        graph = self._graph
+        kinds = graph.kinds
+        like = [kinds[value] for value in graph.operands[op]]
+        like.append(NOTHING)
+        like += [kinds[value] for value in graph.results[op]]
+        if family.reads_properties:
+            like.append(graph.structure.properties[op])
+        key = tuple(like)
+        known = family.classes.get(key)
         if known is None:
-            known = self._by_numbers[numbers] = self._class_of_key(op, name, entry, beyond)
+            known = family.classes[key] = self._class_by_key(op, family.name, entry)
         return known
 
-    def _class_of_key(self, op: int, name: str, entry: RuleEntry, beyond: Hashable) -> int:
+    def _class_by_key(self, op: int, name: str, entry: RuleEntry) -> int:
         """Return the class of an op, made where no other has what its rule reads.
 
-        Other attributes may differ, and so may the elements of tensors, for elementwise ops.
+        Properties that it does not read may differ, and so may the elements of tensors, for
+        elementwise ops.
         """
         graph, handle = self._graph, self._graph.ops[op]
         types = [graph.types[value] for value in graph.operands[op] + graph.results[op]]
-        read = tuple([handle.attributes.get(attribute) for attribute in entry.reads])
         if is_elementwise(name) and entry is not _OWN_RULE:
             key: Hashable = (tuple([shape(kind) for kind in types]), len(graph.operands[op]))
         else:
+            attributes = handle.attributes
+            read = tuple([attributes.get(attribute) for attribute in entry.reads])
+            beyond = None if entry.beyond is None else entry.beyond(handle)
             key = (name, tuple(types), len(graph.operands[op]), read, beyond)
         known = self._by_key.get(key)
         if known is None:
@@ -212,8 +235,12 @@ class OpClasses:
             )
         )
 
-    def _classify_edge(self, op: int, sources: list[int]) -> None:
+    def _classify_edge(self, op: int, name: str) -> None:
         graph = self._graph
+        if name == FUNC_EDGE:
+            sources = self._func_edge_sources(op)
+        else:
+            sources = edge_sources(graph, graph.operands[op][0])
         (result,) = graph.results[op]
         number = NO_CLASS
         if sources:

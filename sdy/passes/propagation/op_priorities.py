@@ -55,8 +55,7 @@ def factor_directions(
       multiple_uses: whether an operand that is no scalar has more than one use.
 
     """
-    pass_through = _direction(flow, priority, multiple_uses, is_pass_through=True)
-    other = _direction(flow, priority, multiple_uses, is_pass_through=False)
+    pass_through, other = _directions(flow, priority, multiple_uses)
     directions = [pass_through] * rule.factor_count
     for factor in rule.reduction + rule.need_replication + rule.permutation:
         directions[factor] = other
@@ -66,6 +65,14 @@ def factor_directions(
 
 
 @functools.cache
+def _directions(flow: Flow, priority: int, multiple_uses: bool) -> tuple[Direction, Direction]:
+    """Return the directions of pass-through factors and of others."""
+    return (
+        _direction(flow, priority, multiple_uses, is_pass_through=True),
+        _direction(flow, priority, multiple_uses, is_pass_through=False),
+    )
+
+
 def _direction(
     flow: Flow, priority: int, multiple_uses: bool, *, is_pass_through: bool
 ) -> Direction:

@@ -15,7 +15,7 @@ from sdy.passes.propagation.debug_attributes import DebugOptions
 from sdy.passes.propagation.op_priorities import OP_PRIORITIES
 from sdy.passes.propagation.rules.registry import RULES
 from sdy.passes.propagation.schedule import Schedule, propagate_shardings
-from sdy.passes.propagation.strategies import Strategy
+from sdy.passes.propagation.step_case import Strategy
 from sdy.passes.propagation.unknown_ops import warn_of_unknown_ops
 from sdy.passes.propagation.user_rule_attributes import write_user_rules
 

@@ -10,14 +10,14 @@ The idea is Shardy's `ShardingProjection`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sdy.dialect.axes import AxisRef, axes_size, join_axes, merge_adjacent_axes
 from sdy.dialect.sharding import DimensionSharding, TensorSharding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from sdy.dialect.mesh import Mesh
     from sdy.dialect.sharding_rule import OpShardingRule, TensorMapping
@@ -33,6 +33,8 @@ __all__ = [
 
 Axes = tuple[AxisRef, ...]
 
+_OPEN = DimensionSharding(is_closed=False)
+
 
 def is_prefix(first: Axes, second: Axes) -> bool:
     """Return whether `first` is `second` or a major part of it."""
@@ -43,11 +45,12 @@ def is_strict_prefix(first: Axes, second: Axes) -> bool:
     """Return whether `first` is a major part of `second` and not `second`."""
     if not first:
         return bool(second)
+    if first == second:
+        return False
     last = len(first) - 1
     return (
         last < len(second)
         and first[:last] == second[:last]
-        and first != second
         and first[last].is_prefix_of(second[last])
     )
 
@@ -71,12 +74,17 @@ class FactorSharding:
     is_minor_most: bool = False
     overflow: Axes = ()
 
+    @property
+    def may_grow(self) -> bool:
+        """Whether axes may be added."""
+        return not self.is_closed and not self.overflow
+
 
 @dataclass(slots=True)
 class TensorFactors:
     """The factor shardings of one tensor, by factor, and what must stay as it is."""
 
-    factors: dict[int, FactorSharding] = field(default_factory=dict)
+    factors: dict[int, FactorSharding]
     replicated: Axes = ()
     unreduced: Axes = ()
 
@@ -90,15 +98,22 @@ class TensorFactors:
         closed_if_missing: bool = False,
     ) -> TensorFactors:
         """Return the factor shardings of a tensor; a missing sharding is open and empty."""
-        result = TensorFactors()
+        factors: dict[int, FactorSharding] = {}
         if sharding is None:
-            missing = DimensionSharding(is_closed=closed_if_missing)
-            dimensions: Sequence[DimensionSharding] = (missing,) * mapping.rank
-        else:
-            dimensions = sharding.dimensions
-            result.replicated, result.unreduced = sharding.replicated, sharding.unreduced
-        for dimension, dim_mapping in zip(dimensions, mapping.dimensions, strict=True):
-            result._project_dimension(dimension, dim_mapping.factors, factor_sizes, mesh)
+            for dim_mapping in mapping.dimensions:
+                for factor in dim_mapping.factors:
+                    is_minor_most = factor == dim_mapping.factors[-1]
+                    factors[factor] = FactorSharding((), closed_if_missing, is_minor_most)
+            return TensorFactors(factors)
+        result = TensorFactors(factors, sharding.replicated, sharding.unreduced)
+        for index, dim_mapping in enumerate(mapping.dimensions):
+            dimension = sharding.dimensions[index]
+            axes, own = dimension.axes, dim_mapping.factors
+            if len(own) > 1 or len(axes) > 1:
+                result._project_dimension(dimension, own, factor_sizes, mesh)
+            else:
+                # Most dimensions: nothing to split or merge.
+                factors[own[0]] = FactorSharding(axes, dimension.is_closed, is_minor_most=True)
         return result
 
     def _project_dimension(
@@ -117,11 +132,8 @@ class TensorFactors:
                 sharding.overflow = merge_adjacent_axes(remaining, mesh)
                 self._close(factors[factors.index(factor) + 1], factors[-1])
                 return
-        if factors:
-            axes = merge_adjacent_axes(remaining, mesh)
-            self.factors[factors[-1]] = FactorSharding(
-                axes, dimension.is_closed, is_minor_most=True
-            )
+        axes = merge_adjacent_axes(remaining, mesh)
+        self.factors[factors[-1]] = FactorSharding(axes, dimension.is_closed, is_minor_most=True)
 
     def _close(self, factor: int, minor_most: int) -> None:
         """Keep a factor that follows overflowing axes from being sharded.
@@ -145,33 +157,24 @@ class TensorFactors:
 
         A factor after one that is not fully split is left out: it would need a strided view.
         """
-        return TensorSharding(
-            mesh,
-            tuple(
-                self._to_dimension(dim_mapping.factors, factor_sizes, mesh)
-                for dim_mapping in mapping.dimensions
-            ),
-            self.replicated,
-            self.unreduced,
-        )
-
-    def _to_dimension(
-        self, factors: Sequence[int], factor_sizes: Sequence[int], mesh: Mesh
-    ) -> DimensionSharding:
-        axes: Axes = ()
-        is_closed = False
-        for factor in factors:
-            sharding = self.factors.get(factor)
-            if sharding is None:
-                break
-            is_closed |= sharding.is_closed
-            axes = join_axes(axes, sharding.axes, mesh)
-            if sharding.overflow:
-                axes = join_axes(axes, sharding.overflow, mesh)
-                break
-            if axes_size(sharding.axes, mesh) < factor_sizes[factor]:
-                break
-        return DimensionSharding(axes, is_closed)
+        dimensions: list[DimensionSharding] = []
+        for dim_mapping in mapping.dimensions:
+            axes: Axes = ()
+            is_closed = False
+            last = dim_mapping.factors[-1]
+            for factor in dim_mapping.factors:
+                sharding = self.factors.get(factor)
+                if sharding is None:
+                    break
+                is_closed |= sharding.is_closed
+                axes = join_axes(axes, sharding.axes, mesh) if axes else sharding.axes
+                if sharding.overflow:
+                    axes = join_axes(axes, sharding.overflow, mesh)
+                    break
+                if factor != last and axes_size(sharding.axes, mesh) < factor_sizes[factor]:
+                    break
+            dimensions.append(DimensionSharding(axes, is_closed) if axes or is_closed else _OPEN)
+        return TensorSharding(mesh, tuple(dimensions), self.replicated, self.unreduced)
 
 
 def _take_axes(axes: Axes, factor_size: int, mesh: Mesh) -> tuple[Axes, Axes, bool]:
@@ -204,14 +207,14 @@ class Projection:
         shardings: Sequence[TensorSharding | None], rule: OpShardingRule, mesh: Mesh
     ) -> Projection:
         """Project the shardings of the operands, then the results, of an op with `rule`."""
+        sizes = rule.factor_sizes
         tensors = [
-            TensorFactors.project(sharding, mapping, rule.factor_sizes, mesh)
-            for sharding, mapping in zip(shardings, rule.tensors, strict=True)
+            TensorFactors.project(shardings[position], mapping, sizes, mesh)
+            for position, mapping in enumerate(rule.tensors)
         ]
         count = len(rule.operands)
         return Projection(tensors[:count], tensors[count:])
 
-    def tensors(self) -> Iterator[TensorFactors]:
-        """Yield the operands, then the results."""
-        yield from self.operands
-        yield from self.results
+    def tensors(self) -> list[TensorFactors]:
+        """Return the operands, then the results."""
+        return self.operands + self.results

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from sdy.passes.propagation.step import Change, StepCase
+    from sdy.passes.propagation.step import Change
+    from sdy.passes.propagation.step_case import StepCase
 
 __all__ = ["Observer", "RecordedStep", "Recording"]
 

@@ -11,29 +11,42 @@ if TYPE_CHECKING:
 
     from jaxlib.mlir import ir
 
-    from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.passes.propagation.engine import Engine
 
 __all__ = ["drop_rules", "write_rules"]
 
 
-def write_rules(engine: Engine, ops: Sequence[ir.Operation]) -> None:
-    """Write the rule of each op as its attribute, into `ops`: the graph's, or copies of them."""
-    attributes: dict[OpShardingRule, ir.Attribute] = {}
-    for op, rule in engine.classes.registered():
-        if engine.dead_ops.is_erased[op]:
+def write_rules(engine: Engine, ops: Sequence[ir.Operation]) -> dict[int, ir.Attribute | None]:
+    """Write the rule of each op as its attribute, into `ops`: the graph's, or copies of them.
+
+    Returns what was written, by op.
+    """
+    classes, is_erased = engine.classes, engine.dead_ops.is_erased
+    of_class: dict[int, ir.Attribute] = {}
+    written: dict[int, ir.Attribute | None] = {}
+    for op, number in classes.registered():
+        if is_erased[op]:
             continue
-        if rule not in attributes:
-            attributes[rule] = rule_attribute(rule, ops[op].context)
-        ops[op].attributes[SHARDING_RULE] = attributes[rule]
+        attribute = of_class.get(number)
+        if attribute is None:
+            attribute = rule_attribute(classes.classes[number].rule, ops[op].context)
+            of_class[number] = attribute
+        ops[op].attributes[SHARDING_RULE] = written[op] = attribute
+    return written
 
 
-def drop_rules(engine: Engine) -> None:
-    """Drop the rules that ops came with, but for those that a user wrote."""
+def drop_rules(engine: Engine) -> dict[int, ir.Attribute | None]:
+    """Drop the rules that ops came with, but for those that a user wrote.
+
+    Returns None by op where that was done.
+    """
     classes = engine.classes
+    dropped: dict[int, ir.Attribute | None] = {}
     for op in classes.with_own_rule:
         if (
             not engine.dead_ops.is_erased[op]
             and not classes.classes[classes.of_op[op]].rule.is_custom
         ):
             del engine.graph.ops[op].attributes[SHARDING_RULE]
+            dropped[op] = None
+    return dropped

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from sdy.ir.attributes import SHARDING_RULE
 from sdy.ir.diagnostics import op_error
 from sdy.ir.main_function import main_function
 from sdy.ir.op_names import FUNCTION
@@ -20,7 +21,7 @@ from sdy.passes.propagation.sharding_groups import (
     shared_within_groups,
     value_groups,
 )
-from sdy.passes.propagation.steps import Round
+from sdy.passes.propagation.step_case import Round
 from sdy.passes.propagation.unknown_ops import warn_of_unknown_ops
 from sdy.passes.propagation.user_priorities import user_priority_rounds
 
@@ -32,9 +33,19 @@ if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
     from sdy.passes.propagation.debug_attributes import DebugOptions
     from sdy.passes.propagation.recording import Observer
-    from sdy.passes.propagation.strategies import Strategy
+    from sdy.passes.propagation.step_case import Strategy
 
-__all__ = ["Schedule", "propagate_shardings"]
+__all__ = ["Schedule", "Watcher", "propagate_shardings"]
+
+
+class Watcher(Protocol):
+    """Looks on while the shardings of a module are propagated, and changes none."""
+
+    def before(self, engine: Engine) -> None:
+        """Look before the first round, before sharding groups agree."""
+
+    def after(self, engine: Engine, recording: Recording) -> None:
+        """Look after the last round, before the answer is written; at all steps that were taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,7 @@ def propagate_shardings(
     schedule: Schedule,
     debug: DebugOptions = NO_DEBUG,
     dump_directory: str = "",
+    watcher: Watcher | None = None,
 ) -> None:
     """Propagate the shardings of `module` through it, in place.
 
@@ -70,18 +82,23 @@ def propagate_shardings(
       schedule: which rounds propagation goes through.
       debug: which debug attributes are written.
       dump_directory: where the module is written to between two user priorities; "" for nowhere.
+      watcher: looks at the engine before the first round and after the last.
 
     Raises:
       Error: located, where a shape is dynamic, a type a tuple, a function of several blocks, a
         data-flow edge on a value that has none, or no function is the main one.
 
     """
-    main = main_function(module)
+    main = main_function(module, is_read_only=True)
     if main is None:
         return
-    _refuse_branches(module.ops(FUNCTION))
-    recording = Recording() if debug else None
-    engine = _make_engine(module, main, schedule, recording)
+    _refuse_branches(module.read_ops(FUNCTION))
+    recording = Recording() if debug or watcher is not None else None
+    engine, groups = _make_engine(module, main, schedule, recording)
+    if watcher is not None:
+        watcher.before(engine)
+    for tensor, sharding in shared_within_groups(engine.tensors, groups):
+        engine.reassign(tensor, sharding)
     attributes = DebugAttributes(module, debug) if debug else None
     warn_of_unknown_ops(engine.graph.ops_by_name())
 
@@ -97,11 +114,11 @@ def propagate_shardings(
     if recording is not None and attributes is not None:
         attributes.replay(recording, engine)
         attributes.write()
+    if recording is not None and watcher is not None:
+        watcher.after(engine, recording)
     engine.write_back()
-    if schedule.keep_rules:
-        write_rules(engine, engine.graph.ops)
-    else:
-        drop_rules(engine)
+    rules = write_rules(engine, engine.graph.ops) if schedule.keep_rules else drop_rules(engine)
+    module.changes.attributes[SHARDING_RULE] = rules
 
 
 def _refuse_branches(functions: Iterable[ir.Operation]) -> None:
@@ -112,7 +129,8 @@ def _refuse_branches(functions: Iterable[ir.Operation]) -> None:
 
 def _make_engine(
     module: IndexedModule, main: ir.Operation, schedule: Schedule, observer: Observer | None
-) -> Engine:
+) -> tuple[Engine, dict[int, tuple[int, ...]]]:
+    """Return an engine whose sharding groups have no conflicts, and the groups by their ids."""
     while True:
         graph = Graph(module)
         graph.check_types()
@@ -126,7 +144,5 @@ def _make_engine(
             observer=observer,
         )
         if not constrain_conflicting_groups(engine.tensors, groups, module.codec):
-            for tensor, sharding in shared_within_groups(engine.tensors, groups):
-                engine.reassign(tensor, sharding)
-            return engine
+            return engine, groups
         module.ops_changed()

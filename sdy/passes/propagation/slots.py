@@ -68,13 +68,22 @@ class SignatureSlot:
         if all(sharding is None for sharding in shardings):
             return
         old = signature_entries(self.op, self.attribute)
+        known: dict[tuple[ir.DictAttr, TensorSharding | None], ir.DictAttr] = {}
         entries = []
-        for attributes, sharding in zip(old, shardings, strict=True):
-            named = named_attributes(attributes)
-            if sharding is not None:
-                named[SHARDING] = codec.attribute(sharding)
-            entries.append(ir.DictAttr.get(named, self.op.context))
+        for key in zip(old, shardings, strict=True):
+            if key not in known:
+                known[key] = _with_sharding(*key, codec)
+            entries.append(known[key])
         set_signature_entries(self.op, self.attribute, entries)
+
+
+def _with_sharding(
+    attributes: ir.DictAttr, sharding: TensorSharding | None, codec: AttributeCodec
+) -> ir.DictAttr:
+    if sharding is None:
+        return attributes
+    named = named_attributes(attributes) | {SHARDING: codec.attribute(sharding)}
+    return ir.DictAttr.get(named, attributes.context)
 
 
 Slot = ListSlot | ManualInSlot | SignatureSlot

@@ -6,7 +6,6 @@ distinct case and looked up ever after.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sdy.passes.propagation.projection import Projection
@@ -18,51 +17,12 @@ if TYPE_CHECKING:
     from sdy.dialect.axes import AxisRef
     from sdy.dialect.mesh import Mesh
     from sdy.dialect.sharding import TensorSharding
-    from sdy.dialect.sharding_rule import OpShardingRule
-    from sdy.passes.propagation.direction import Direction
-    from sdy.passes.propagation.op_priorities import Flow
-    from sdy.passes.propagation.strategies import Strategy
+    from sdy.passes.propagation.step_case import StepCase
 
-__all__ = ["Change", "OpClass", "StepCase", "common_mesh", "propagated", "take_step"]
+__all__ = ["Change", "common_mesh", "propagated", "take_step"]
 
 Change = tuple[int, "TensorSharding"]
 Axes = tuple["AxisRef", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OpClass:
-    """All that a step reads of an op; ops of one class behave alike.
-
-    Attributes:
-      rule: its sharding rule.
-      flow: what the op priorities distinguish in it.
-      is_elementwise: whether it counts as elementwise.
-      conservative: whether its step may not make sub-axes.
-
-    """
-
-    rule: OpShardingRule
-    flow: Flow
-    is_elementwise: bool
-    conservative: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StepCase:
-    """All that a step depends on.
-
-    Attributes:
-      op: the op's class.
-      strategy: how conflicts are met.
-      directions: for each factor of the rule, where its axes may go.
-      shardings: those of the operands, then of the results.
-
-    """
-
-    op: OpClass
-    strategy: Strategy
-    directions: tuple[Direction, ...]
-    shardings: tuple[TensorSharding | None, ...]
 
 
 def common_mesh(shardings: Iterable[TensorSharding | None]) -> Mesh | None:
@@ -85,60 +45,64 @@ def common_mesh(shardings: Iterable[TensorSharding | None]) -> Mesh | None:
 
 def take_step(case: StepCase) -> tuple[Change, ...]:
     """Return the new shardings of an op's tensors, by position, where they change."""
-    rule = case.op.rule
-    if _all_agree(rule, case.directions, case.shardings):
+    factors = _unsettled_factors(case)
+    if not factors:
         return ()
     mesh = common_mesh(case.shardings)
     if mesh is None or mesh.is_maximal:
         return ()
-    projection, changed = propagated(case, mesh)
-    return tuple(
-        (position, new)
-        for position, (tensor, mapping, old) in enumerate(
-            zip(projection.tensors(), rule.tensors, case.shardings, strict=True)
-        )
-        if changed[position]
-        and _is_update(old, new := tensor.to_sharding(mapping, rule.factor_sizes, mesh))
-    )
+    projection, changed = _spread(case, factors, mesh)
+    rule, tensors = case.op.rule, projection.tensors()
+    changes: list[Change] = []
+    for position, has_changed in enumerate(changed):
+        if has_changed:
+            old, mapping = case.shardings[position], rule.tensors[position]
+            new = tensors[position].to_sharding(mapping, rule.factor_sizes, mesh)
+            if _is_update(old, new):
+                changes.append((position, new))
+    return tuple(changes)
 
 
 def propagated(case: StepCase, mesh: Mesh) -> tuple[Projection, list[bool]]:
     """Return the factor shardings after a step, and for each tensor whether they changed."""
+    return _spread(case, _unsettled_factors(case), mesh)
+
+
+def _spread(case: StepCase, factors: Sequence[int], mesh: Mesh) -> tuple[Projection, list[bool]]:
     projection = Projection.build(case.shardings, case.op.rule, mesh)
-    changed = propagate_factors(
-        case.strategy,
-        projection,
-        case.directions,
-        case.op.rule,
-        mesh,
-        is_elementwise=case.op.is_elementwise,
-        conservative=case.op.conservative,
-    )
+    changed = propagate_factors(case.strategy, projection, factors, case.directions, case.op, mesh)
     return projection, changed
 
 
-def _all_agree(
-    rule: OpShardingRule,
-    directions: Sequence[Direction],
-    shardings: Sequence[TensorSharding | None],
-) -> bool:
-    """Return whether no factor has anything to spread: what most steps find out, cheaply.
+def _unsettled_factors(case: StepCase) -> list[int]:
+    """Return the factors along which there may be something to spread, in order.
 
-    Where a dimension has several factors there may be something: that takes a projection.
+    Where all tensors that have a factor are sharded alike along it, there is nothing: most steps
+    end here. How a sharded dimension of several factors splits them only a projection can tell.
     """
-    axes: dict[int, Axes] = {}
-    for mapping, sharding in zip(rule.tensors, shardings, strict=True):
+    axes_of: dict[int, Axes] = {}
+    unsettled: set[int] = set()
+    for mapping, sharding in zip(case.op.rule.tensors, case.shardings, strict=True):
+        # The sharding of a tensor that is all on one device has no dimensions.
+        if sharding is None or not sharding.dimensions:
+            for dim_mapping in mapping.dimensions:
+                for factor in dim_mapping.factors:
+                    if axes_of.setdefault(factor, ()):
+                        unsettled.add(factor)
+            continue
+        dimensions = sharding.dimensions
         for index, dim_mapping in enumerate(mapping.dimensions):
             factors = dim_mapping.factors
-            if not any([directions[factor] for factor in factors]):
+            axes = dimensions[index].axes
+            if axes and len(factors) > 1:
+                unsettled.update(factors)
                 continue
-            # The sharding of a tensor that is all on one device has no dimensions.
-            own: Axes = ()
-            if sharding is not None and sharding.dimensions:
-                own = sharding.dimensions[index].axes
-            if len(factors) > 1 or axes.setdefault(factors[0], own) != own:
-                return False
-    return True
+            for factor in factors:
+                if axes_of.setdefault(factor, axes) != axes:
+                    unsettled.add(factor)
+    if not unsettled:
+        return []
+    return [factor for factor in sorted(unsettled) if case.directions[factor]]
 
 
 def _is_update(old: TensorSharding | None, new: TensorSharding) -> bool:

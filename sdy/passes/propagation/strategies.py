@@ -8,116 +8,94 @@ that comes from the larger tensor goes first. The ideas are Shardy's
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from sdy.dialect.axes import AxisRef, axes_size
+from sdy.dialect.axes import axes_size
 from sdy.passes.propagation.compatible_axes import (
     compatible_major_axes,
-    compatible_sharding_axes,
-    prefix_free_of_other_factors,
-    prefix_that_factor_admits,
     truncate_at_conflict,
 )
 from sdy.passes.propagation.projection import is_prefix, is_strict_prefix
+from sdy.passes.propagation.step_case import Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sdy.dialect.mesh import Mesh
-    from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.passes.propagation.direction import Direction
-    from sdy.passes.propagation.projection import Axes, Projection, TensorFactors
+    from sdy.passes.propagation.projection import Axes, Projection
+    from sdy.passes.propagation.step_case import OpClass
 
-__all__ = ["Strategy", "propagate_factors"]
+__all__ = ["propagate_factors"]
 
+AxesPerFactor: TypeAlias = "dict[int, Axes]"
 
-class Strategy(Enum):
-    """How conflicts between the tensors of an op are met."""
-
-    BASIC = "basic"
-    AGGRESSIVE = "aggressive"
-
-
-@dataclass(frozen=True, slots=True)
-class _Op:
-    """What a strategy knows of the op."""
-
-    rule: OpShardingRule
-    mesh: Mesh
-    is_elementwise: bool
-    conservative: bool
+_BASIC = Strategy.BASIC  # Kept, because a member of an enum is slow to look up.
 
 
 def propagate_factors(
     strategy: Strategy,
     projection: Projection,
+    factors: Sequence[int],
     directions: Sequence[Direction],
-    rule: OpShardingRule,
+    op: OpClass,
     mesh: Mesh,
-    *,
-    is_elementwise: bool,
-    conservative: bool,
 ) -> list[bool]:
     """Change `projection` in place; return for each tensor whether it changed.
 
     Args:
       strategy: which one.
       projection: the factor shardings of the op.
-      directions: for each factor, where its axes may go.
-      rule: the op's rule.
+      factors: those along which there may be something to spread, in order.
+      directions: for each factor of the op, where its axes may go.
+      op: the class of the op.
       mesh: the mesh of the shardings.
-      is_elementwise: whether the op counts as elementwise.
-      conservative: whether sub-axes are not to be made.
 
     """
-    op = _Op(rule, mesh, is_elementwise, conservative)
-    if strategy is Strategy.BASIC:
-        return _propagate_basic(projection, directions, op)
-    return _propagate_aggressive(projection, directions, op)
+    propagate = _propagate_basic if strategy is _BASIC else _propagate_aggressive
+    return propagate(projection, factors, directions, op, mesh)
 
 
 def _propagate_basic(
-    projection: Projection, directions: Sequence[Direction], op: _Op
+    projection: Projection,
+    factors: Sequence[int],
+    directions: Sequence[Direction],
+    op: OpClass,
+    mesh: Mesh,
 ) -> list[bool]:
-    tensors = list(projection.tensors())
+    tensors = projection.tensors()
     changed = [False] * len(tensors)
-    for factor, direction in enumerate(directions):
-        axes = compatible_sharding_axes(
-            projection,
-            factor,
-            direction,
-            op.rule.factor_sizes,
-            op.mesh,
-            conservative=op.conservative,
-        )
+    for factor in factors:
+        axes = compatible_major_axes(projection, factor, directions[factor])
+        axes = truncate_at_conflict(axes, factor, tensors, op, mesh, others_first=True)
         for index, tensor in enumerate(tensors):
             changed[index] |= tensor.expand(factor, axes)
     return changed
 
 
 def _propagate_aggressive(
-    projection: Projection, directions: Sequence[Direction], op: _Op
+    projection: Projection,
+    factors: Sequence[int],
+    directions: Sequence[Direction],
+    op: OpClass,
+    mesh: Mesh,
 ) -> list[bool]:
-    operand_count = len(projection.operands)
-    changed = [False] * (operand_count + len(projection.results))
-    axes_per_factor = [
-        compatible_major_axes(projection, factor, direction)
-        for factor, direction in enumerate(directions)
-    ]
-    if not any(axes_per_factor):
-        return changed
-    order = _order_of_preference(projection, axes_per_factor, op)
-    for index, tensor in enumerate(projection.results, operand_count):
+    axes_per_factor: AxesPerFactor = {}
+    for factor in factors:
+        axes = compatible_major_axes(projection, factor, directions[factor])
+        if axes:
+            axes_per_factor[factor] = axes
+    order = _order_of_preference(projection, axes_per_factor, op, mesh)
+    operands, results = list(enumerate(projection.operands)), projection.results
+    changed = [False] * (len(operands) + len(results))
+    for index, tensor in [*enumerate(results, len(operands)), *operands]:
         for factor in order:
-            changed[index] |= tensor.expand(
-                factor, _axes_free_of_conflict(tensor, factor, axes_per_factor[factor], op)
-            )
-    for index, tensor in enumerate(projection.operands):
-        for factor in order:
-            axes = _axes_free_of_conflict(tensor, factor, axes_per_factor[factor], op)
-            if axes and op.is_elementwise:
+            axes = axes_per_factor[factor]
+            sharding = tensor.factors.get(factor)
+            if sharding is None or not is_strict_prefix(sharding.axes, axes):
+                continue
+            axes = truncate_at_conflict(axes, factor, (tensor,), op, mesh, others_first=False)
+            if op.is_elementwise and index < len(operands):
                 axes = _axes_that_results_share(projection, factor, axes)
             changed[index] |= tensor.expand(factor, axes)
     return changed
@@ -135,49 +113,39 @@ def _axes_that_results_share(projection: Projection, factor: int, axes: Axes) ->
     return axes
 
 
-def _axes_free_of_conflict(tensor: TensorFactors, factor: int, axes: Axes, op: _Op) -> Axes:
-    """Return by what `tensor` can be sharded along `factor` as it stands; none if by no more."""
-    sharding = tensor.factors.get(factor)
-    if sharding is None or not is_strict_prefix(sharding.axes, axes):
-        return ()
-    factor_size = op.rule.factor_sizes[factor]
-
-    def within_factor(axis: AxisRef, sharded_size: int) -> AxisRef | None:
-        return prefix_that_factor_admits(axis, tensor, sharding, sharded_size, factor_size, op.mesh)
-
-    def across_factors(axis: AxisRef, _: int) -> AxisRef | None:
-        return prefix_free_of_other_factors(axis, tensor.factors, factor)
-
-    axes = truncate_at_conflict(axes, within_factor, op.mesh, conservative=op.conservative)
-    if not is_strict_prefix(sharding.axes, axes):
-        return ()
-    return truncate_at_conflict(axes, across_factors, op.mesh, conservative=op.conservative)
-
-
 def _order_of_preference(
-    projection: Projection, axes_per_factor: Sequence[Axes], op: _Op
+    projection: Projection, axes_per_factor: AxesPerFactor, op: OpClass, mesh: Mesh
 ) -> list[int]:
     """Return the factors in the order in which they win conflicts.
 
     The larger the tensor that a factor's axes come from, the earlier; for an elementwise op,
     the more parts the earlier; then the earlier tensor, then the lower factor.
     """
-    sources = [_largest_source(projection, f, axes, op) for f, axes in enumerate(axes_per_factor)]
+    factors = list(axes_per_factor)
+    if len(factors) < 2:
+        return factors
+    # Only factors that want parts of one axis can be in conflict: mostly there are none.
+    names = [axis.name for axes in axes_per_factor.values() for axis in axes]
+    if len(set(names)) == len(names):
+        return factors
+    sources = {f: _largest_source(projection, f, axes, op) for f, axes in axes_per_factor.items()}
 
     def preference(factor: int) -> tuple[int, int, int, int]:
         size, tensor = sources[factor]
-        parts = axes_size(axes_per_factor[factor], op.mesh) if op.is_elementwise else 0
+        parts = axes_size(axes_per_factor[factor], mesh) if op.is_elementwise else 0
         return (-size, -parts, tensor, factor)
 
-    return sorted(range(len(axes_per_factor)), key=preference)
+    return sorted(factors, key=preference)
 
 
-def _largest_source(projection: Projection, factor: int, axes: Axes, op: _Op) -> tuple[int, int]:
+def _largest_source(
+    projection: Projection, factor: int, axes: Axes, op: OpClass
+) -> tuple[int, int]:
     """Return the size and index of the largest tensor whose sharding begins with `axes`."""
     best = (-1, -1)
     for index, tensor in enumerate(projection.tensors()):
         sharding = tensor.factors.get(factor)
-        if sharding is None or not axes or not is_prefix(axes, sharding.axes):
+        if sharding is None or not is_prefix(axes, sharding.axes):
             continue
         size = math.prod(op.rule.factor_sizes[f] for f in tensor.factors)
         if size > best[0]:

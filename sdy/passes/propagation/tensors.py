@@ -18,6 +18,7 @@ from sdy.ir.attributes import SHARDING
 from sdy.ir.diagnostics import op_error
 from sdy.ir.op_names import FUNCTION
 from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS, manual_axes
+from sdy.ir.structure import NOTHING
 from sdy.ir.types import rank
 from sdy.passes.propagation.data_flow import edge_owner, non_owner_targets
 from sdy.passes.propagation.slots import ListSlot, ManualInSlot, SignatureSlot
@@ -52,9 +53,8 @@ class Interner:
         """Return the number of a sharding."""
         if sharding is None:
             return NO_SHARDING
-        number = self._numbers.get(sharding)
-        if number is None:
-            number = self._numbers[sharding] = len(self._values)
+        number = self._numbers.setdefault(sharding, len(self._values))
+        if number == len(self._values):
             self._values.append(sharding)
         return number
 
@@ -65,6 +65,13 @@ class Interner:
     def known(self) -> list[TensorSharding | None]:
         """Return all shardings, by number."""
         return list(self._values)
+
+
+def _sharding_field(name: str) -> str:
+    """Return the attribute in which ops of that name have the shardings of their results."""
+    if name in REGION_OPS:
+        return "out_shardings"
+    return SHARDING_FIELDS.get(name, SHARDING)
 
 
 class Tensors:
@@ -89,8 +96,9 @@ class Tensors:
         self.result_tensors: dict[int, tuple[int, ...]] = {}
         self._codec = codec
         self._slots: dict[int, Slot] = {}
-        self._changed: dict[int, None] = {}
         self._list_attributes: dict[tuple[int, ...], ir.Attribute] = {}
+        self.written_lists: dict[int, ir.Attribute | None] = {}
+        self._fields = {name: _sharding_field(name) for name in set(graph.names)}
         redirects = self._edge_targets()
         arguments = self._block_arguments(redirects)
         self.of_value = list(range(graph.value_count))
@@ -102,6 +110,7 @@ class Tensors:
         self._read_results()
         self._read_arguments(arguments)
         self._read_function_results()
+        self._written = self.shardings.copy()
 
     def _add_tensor(self) -> int:
         self.shardings.append(NO_SHARDING)
@@ -143,17 +152,18 @@ class Tensors:
     def _read_results(self) -> None:
         graph = self.graph
         is_sharded: dict[int, bool] = {}
-        for op, (name, number, results) in enumerate(
-            zip(graph.names, graph.structure.attributes, graph.results, strict=True)
-        ):
+        fields = self._fields
+        numbers = graph.structure.attributes
+        for op, results in enumerate(graph.results):
             if not results:
                 continue
             if len(results) > 1:
                 self.siblings.update(dict.fromkeys(results, results))
-            field = SHARDING_FIELDS.get(name)
-            if field is not None or name in REGION_OPS:
-                self._read_own_field(op, field or "out_shardings")
+            field = fields[graph.names[op]]
+            if field != SHARDING:
+                self._read_own_field(op, field)
                 continue
+            number = numbers[op]
             known = is_sharded.get(number)
             if known is None:
                 known = is_sharded[number] = SHARDING in graph.attributes(op)
@@ -254,7 +264,6 @@ class Tensors:
                 sibling_rank = rank(self.graph.types[sibling])
                 self._set(sibling, TensorSharding.fully_open(mesh, sibling_rank))
         self.shardings[tensor] = number
-        self._changed[tensor] = None
         return opened
 
     def sharding(self, tensor: int) -> TensorSharding | None:
@@ -287,28 +296,33 @@ class Tensors:
 
     def write_back(self, is_erased: Sequence[int]) -> None:
         """Write the shardings that changed into the module, but for ops that are erased."""
-        written: set[int] = set()
+        producers, value_count = self.graph.producers, self.graph.value_count
+        written = NOTHING
         slots: dict[Slot, None] = {}
-        for tensor in self._changed:
-            slot = self._slots.get(tensor)
-            if slot is not None:
-                slots[slot] = None
-            elif tensor < self.graph.value_count:
-                op = self.graph.producers[tensor]
-                if op not in written and not is_erased[op]:
-                    written.add(op)
-                    self._write_results(op)
+        for tensor, number in enumerate(self.shardings):
+            if number == self._written[tensor]:
+                continue
+            op = producers[tensor] if tensor < value_count else NOTHING
+            if op == NOTHING:
+                slots[self._slots[tensor]] = None
+            elif op != written and not is_erased[op]:
+                written = op
+                self._write_results(op)
         for slot in slots:
             slot.write([self.sharding(t) for t in slot.tensors], self._codec)
+        self._written = self.shardings.copy()
 
     def _write_results(self, op: int) -> None:
-        name, handle, results = self.graph.names[op], self.graph.ops[op], self.graph.results[op]
-        numbers = tuple([self.shardings[result] for result in results])
-        if name in SHARDING_FIELDS:
-            handle.attributes[SHARDING_FIELDS[name]] = self._attribute(numbers[0])
+        shardings = self.shardings
+        numbers = tuple([shardings[result] for result in self.graph.results[op]])
+        field = self._fields[self.graph.names[op]]
+        if field == SHARDING:
+            attribute = self.written_lists[op] = self._list_attribute(numbers)
+        elif field in SHARDING_FIELDS.values():
+            attribute = self._attribute(numbers[0])
         else:
-            field = "out_shardings" if name in REGION_OPS else SHARDING
-            handle.attributes[field] = self._list_attribute(numbers)
+            attribute = self._list_attribute(numbers)
+        self.graph.ops[op].attributes[field] = attribute
 
     def _attribute(self, number: int) -> ir.Attribute:
         return self._codec.attribute(self.known(number))

@@ -26,19 +26,25 @@ __all__ = ["Visits"]
 
 
 class Visits:
-    """The ops to visit after a change of a tensor, found once per tensor."""
+    """The ops to visit after a change of a tensor, found once per tensor.
+
+    Attributes:
+      leaves_some_out: whether `not_visited` has some for any tensor.
+
+    """
 
     def __init__(self, graph: Graph, calls: Calls, tensors: Tensors, classes: OpClasses) -> None:
         self._graph = graph
         self._calls = calls
         self._classes = classes
-        self._after: dict[int, tuple[int, ...]] = {}
+        self._after: list[tuple[int, ...] | None] = [None] * len(tensors.shardings)
         self._not_visited = self._find_not_visited(tensors)
+        self.leaves_some_out = bool(self._not_visited)
         self._is_plain = {name: _is_plain(name) for name in set(graph.names)}
 
     def after_change(self, tensor: int) -> tuple[int, ...]:
         """Return the ops to visit, in order; an op may stand there twice."""
-        known = self._after.get(tensor)
+        known = self._after[tensor]
         if known is None:
             of_op = self._classes.of_op
             affected = self._affected(tensor)
@@ -78,11 +84,18 @@ class Visits:
                 self._add_users(target, affected)
         affected.append(owner)
         users = graph.users[tensor]
-        if len(users) == 1 and self._is_plain[graph.names[users[0]]]:
-            affected.append(users[0])
+        if self._are_plain(users) and tensor not in graph.structure.use_orders:
+            affected += reversed(users)
         else:
             self._add_users(tensor, affected)
         return affected
+
+    def _are_plain(self, ops: list[int]) -> bool:
+        names, is_plain = self._graph.names, self._is_plain
+        for op in ops:
+            if not is_plain[names[op]]:
+                return False
+        return True
 
     def _add_users(self, value: int, affected: list[int]) -> None:
         """Add the users of a value; in the place of a call or a return, those on its other side.

@@ -16,7 +16,7 @@ from sdy.passes.base import Pass, option
 from sdy.passes.gspmd.from_gspmd import from_gspmd
 from sdy.passes.gspmd.to_gspmd import to_gspmd
 from sdy.passes.pass_bug import PassBugError
-from sdy.passes.pass_manager import Instrument, PassManager
+from sdy.passes.pass_manager import Instrument, PassManager, Verification
 from sdy.passes.pass_pipeline import PassPipeline
 from sdy.passes.pipeline import Pipeline, Step, parse_pipeline, run_pipeline
 
@@ -274,10 +274,12 @@ class Recorder(Instrument):
         self.told.append("valid")
 
 
-def run_recorded(pipeline: Pipeline, *, verify_each: bool = False) -> list[str]:
+def run_recorded(pipeline: Pipeline, verification: Verification = Verification.LAST) -> list[str]:
     module = load(PROGRAM)
     recorder = Recorder()
-    manager = PassManager(pipeline, module.context, verify_each=verify_each, instruments=[recorder])
+    manager = PassManager(
+        pipeline, module.context, verification=verification, instruments=[recorder]
+    )
     try:
         manager.run(module)
     except Error:
@@ -299,9 +301,10 @@ def test_instruments_are_told_of_each_pass_also_inside_of_a_pipeline() -> None:
 
 
 def test_the_verifier_runs_after_each_pass_where_asked() -> None:
-    told = run_recorded(parse_pipeline("cse, cse"), verify_each=True)
+    assert run_recorded(parse_pipeline("cse"), Verification.NEVER) == ["before cse", "after cse"]
+    told = run_recorded(parse_pipeline("cse, cse"), Verification.EACH)
     assert told == ["before cse", "verify", "valid", "after cse"] * 2
-    told = run_recorded(parse_pipeline("sdy-meddle{then=invalid}, cse"), verify_each=True)
+    told = run_recorded(parse_pipeline("sdy-meddle{then=invalid}, cse"), Verification.EACH)
     assert told == ["before sdy-meddle", "verify", "failed sdy-meddle", "error"]
 
 

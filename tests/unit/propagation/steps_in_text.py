@@ -9,8 +9,8 @@ from sdy.dialect.parser import parse_rule, parse_sharding
 from sdy.dialect.sharding import TensorSharding
 from sdy.passes.propagation.direction import Direction
 from sdy.passes.propagation.op_priorities import Flow
-from sdy.passes.propagation.step import OpClass, StepCase, take_step
-from sdy.passes.propagation.strategies import Strategy
+from sdy.passes.propagation.step import take_step
+from sdy.passes.propagation.step_case import OpClass, StepCase, Strategy
 
 MESH = Mesh({"a": 4, "b": 2, "c": 2, "d": 3}, name="m")
 

@@ -8,8 +8,7 @@ from sdy.dialect.parser import parse_rule
 from sdy.passes.propagation.axis_flows import constraint_flows, step_flows
 from sdy.passes.propagation.direction import Direction
 from sdy.passes.propagation.op_priorities import Flow
-from sdy.passes.propagation.step import OpClass, StepCase
-from sdy.passes.propagation.strategies import Strategy
+from sdy.passes.propagation.step_case import OpClass, StepCase, Strategy
 from tests.unit.propagation.steps_in_text import sharding
 
 ADD = "([i, j], [i, j])->([i, j]) {i=8, j=8}"

@@ -9,8 +9,7 @@ from sdy.ir.indexed_module import IndexedModule
 from sdy.passes.propagation.engine import ALL_OPS, Engine
 from sdy.passes.propagation.graph import Graph
 from sdy.passes.propagation.recording import Recording
-from sdy.passes.propagation.steps import Round
-from sdy.passes.propagation.strategies import Strategy
+from sdy.passes.propagation.step_case import Round, Strategy
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=2]>

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdy.passes.propagation.direction import Direction
-from sdy.passes.propagation.strategies import Strategy
+from sdy.passes.propagation.step_case import Strategy
 from tests.unit.propagation.steps_in_text import step
 
 ADD = "([i, j], [i, j])->([i, j]) {i=8, j=8}"

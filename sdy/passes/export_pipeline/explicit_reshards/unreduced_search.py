@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sdy.ir.attributes import SHARDING
 from sdy.ir.op_names import FUNCTION
-from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS
+from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS, WITH_OWN_FIELDS
 
 if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
@@ -18,18 +18,17 @@ _KEYWORD = "unreduced"
 
 def may_have_unreduced_axes(module: IndexedModule) -> bool:
     """Return whether the text of a sharding has the keyword; an axis of that name counts, too."""
-    for name, ops in module.ops_by_name.items():
+    found = {attribute for _, _, attribute in module.attributes_of_ops(SHARDING, WITH_OWN_FIELDS)}
+    for name in WITH_OWN_FIELDS.intersection(module.names):
         for field in _fields(name):
-            attributes = {op.attributes.get(field) for op in ops}
-            if any(_KEYWORD in str(attribute) for attribute in attributes):
-                return True
-    return False
+            found.update(op.attributes.get(field) for op in module.read_ops(name))
+    return any(_KEYWORD in str(attribute) for attribute in found)
 
 
 def _fields(name: str) -> tuple[str, ...]:
-    """Return the fields in which ops of that name keep shardings."""
+    """Return the fields in which ops of that name, which have their own, keep shardings."""
     if name == FUNCTION:
         return "arg_attrs", "res_attrs"
     if name in REGION_OPS:
         return "in_shardings", "out_shardings"
-    return (SHARDING_FIELDS.get(name, SHARDING),)
+    return (SHARDING_FIELDS[name],)

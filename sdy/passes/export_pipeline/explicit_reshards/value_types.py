@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ShardedType", "ValueTypes"]
 
-_READ_ONE_BY_ONE = DATA_FLOW_OPS | SHARDING_FIELDS.keys()
+_READ_ONE_BY_ONE = frozenset({*DATA_FLOW_OPS, *SHARDING_FIELDS})
 
 
 class ShardedType(NamedTuple):

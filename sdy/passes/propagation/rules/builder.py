@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self, TypeAlias
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 from jaxlib.mlir import ir
 
@@ -12,10 +13,17 @@ from sdy.passes.propagation.rules.reading import rank, shape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["RuleBuilder", "identity_rule", "pointwise_rule"]
+__all__ = ["RuleBuilder", "identity_rule", "pointwise_rule", "rule_of_shape"]
 
-_Dimensions: TypeAlias = list[list[int]]
+_Dimensions: TypeAlias = list[tuple[int, ...]]
 """The factors of each dimension of one tensor."""
+
+# Kept, because a member of an enum is slow to look up.
+_PASS_THROUGH: Final = FactorType.PASS_THROUGH
+
+# Rules resemble each other: a program has few shapes, and fewer mappings. What is kept are plain
+# values, with nothing of a module in them.
+_MOST_KEPT: Final = 1024
 
 
 class RuleBuilder:
@@ -31,10 +39,11 @@ class RuleBuilder:
     """
 
     def __init__(self, operand_ranks: Iterable[int], result_ranks: Iterable[int]) -> None:
-        self._operands: list[_Dimensions] = [[[] for _ in range(n)] for n in operand_ranks]
-        self._results: list[_Dimensions] = [[[] for _ in range(n)] for n in result_ranks]
+        operands: list[_Dimensions] = [[()] * n for n in operand_ranks]
+        self._operand_count = len(operands)
+        self._tensors = operands + [[()] * n for n in result_ranks]
         self._sizes: list[int] = []
-        self._factors: dict[FactorType, list[int]] = {each: [] for each in FactorType}
+        self._special: list[tuple[int, FactorType]] = []
         self._blocked: list[int] = []
 
     @classmethod
@@ -48,7 +57,7 @@ class RuleBuilder:
         operands: Sequence[int | None],
         results: Sequence[int | None],
         size: int,
-        factor_type: FactorType = FactorType.PASS_THROUGH,
+        factor_type: FactorType = _PASS_THROUGH,
         blocked: bool = False,
     ) -> Self:
         """Add a factor to one dimension of each operand and result; None: not of this one.
@@ -57,33 +66,34 @@ class RuleBuilder:
         not spread along a factor that is `blocked`.
         """
         index = self._new_factor(size, factor_type, blocked=blocked)
-        tensors = self._operands + self._results
-        for tensor, dimension in zip(tensors, [*operands, *results], strict=True):
+        for tensor, dimension in zip(self._tensors, (*operands, *results), strict=True):
             if dimension is not None and not (size == 1 and tensor[dimension]):
-                tensor[dimension].append(index)
+                tensor[dimension] += (index,)
         return self
 
     def shared_factor(
         self,
         dimension: int,
         size: int,
-        factor_type: FactorType = FactorType.PASS_THROUGH,
+        factor_type: FactorType = _PASS_THROUGH,
         *,
         blocked: bool = False,
     ) -> Self:
         """Add a factor to the same dimension of all operands and results that have it."""
         index = self._new_factor(size, factor_type, blocked=blocked)
-        _append(self._operands + self._results, dimension, index)
+        _append(self._tensors, dimension, index)
         return self
 
     def operands_factor(self, dimension: int, size: int, factor_type: FactorType) -> Self:
         """Add a factor to the same dimension of all operands that have it."""
-        _append(self._operands, dimension, self._new_factor(size, factor_type, blocked=False))
+        index = self._new_factor(size, factor_type, blocked=False)
+        _append(self._tensors[: self._operand_count], dimension, index)
         return self
 
     def results_factor(self, dimension: int, size: int, factor_type: FactorType) -> Self:
         """Add a factor to the same dimension of all results that have it."""
-        _append(self._results, dimension, self._new_factor(size, factor_type, blocked=False))
+        index = self._new_factor(size, factor_type, blocked=False)
+        _append(self._tensors[self._operand_count :], dimension, index)
         return self
 
     def pointwise(self, shape: Iterable[int]) -> Self:
@@ -115,20 +125,25 @@ class RuleBuilder:
     def build(self) -> OpShardingRule:
         """Return the rule of the factors so far."""
         sizes = list(self._sizes)
+        mappings = tuple([_mapping(tensor, sizes) for tensor in self._tensors])
         return OpShardingRule(
-            operands=tuple(_mapping(tensor, sizes) for tensor in self._operands),
-            results=tuple(_mapping(tensor, sizes) for tensor in self._results),
+            operands=mappings[: self._operand_count],
+            results=mappings[self._operand_count :],
             factor_sizes=tuple(sizes),
-            reduction=tuple(self._factors[FactorType.REDUCTION]),
-            need_replication=tuple(self._factors[FactorType.NEED_REPLICATION]),
-            permutation=tuple(self._factors[FactorType.PERMUTATION]),
+            reduction=self._of_type(FactorType.REDUCTION),
+            need_replication=self._of_type(FactorType.NEED_REPLICATION),
+            permutation=self._of_type(FactorType.PERMUTATION),
             blocked_propagation=tuple(self._blocked),
         )
+
+    def _of_type(self, factor_type: FactorType) -> tuple[int, ...]:
+        return tuple([index for index, of_type in self._special if of_type is factor_type])
 
     def _new_factor(self, size: int, factor_type: FactorType, *, blocked: bool) -> int:
         index = len(self._sizes)
         self._sizes.append(size)
-        self._factors[factor_type].append(index)
+        if factor_type is not _PASS_THROUGH:
+            self._special.append((index, factor_type))
         if blocked:
             self._blocked.append(index)
         return index
@@ -137,19 +152,23 @@ class RuleBuilder:
 def _append(tensors: Iterable[_Dimensions], dimension: int, factor: int) -> None:
     for tensor in tensors:
         if dimension < len(tensor):
-            tensor[dimension].append(factor)
+            tensor[dimension] += (factor,)
 
 
 def _mapping(tensor: _Dimensions, sizes: list[int]) -> TensorMapping:
     """Return the mapping of a tensor; appends to `sizes` a 1 for each dimension without factor."""
-    dimensions = []
-    for factors in tensor:
-        if factors:
-            dimensions.append(DimMapping(tuple(factors)))
-        else:
-            dimensions.append(DimMapping((len(sizes),)))
-            sizes.append(1)
-    return TensorMapping(tuple(dimensions))
+    if () in tensor:
+        tensor = list(tensor)
+        for dimension, factors in enumerate(tensor):
+            if not factors:
+                tensor[dimension] = (len(sizes),)
+                sizes.append(1)
+    return _kept_mapping(tuple(tensor))
+
+
+@lru_cache(_MOST_KEPT)
+def _kept_mapping(dimensions: tuple[tuple[int, ...], ...]) -> TensorMapping:
+    return TensorMapping(tuple(map(DimMapping, dimensions)))
 
 
 def pointwise_rule(op: ir.Operation) -> OpShardingRule | None:
@@ -157,12 +176,14 @@ def pointwise_rule(op: ir.Operation) -> OpShardingRule | None:
 
     None where that is no tensor, as with tokens, or where another tensor has more dimensions.
     """
-    if not op.results or not isinstance(op.results[0].type, ir.ShapedType):
+    results = list(op.results)
+    if not results or not isinstance(results[0].type, ir.ShapedType):
         return None
-    result_shape = shape(op.results[0])
-    if any(rank(value) > len(result_shape) for value in [*op.operands, *op.results]):
+    result_shape = shape(results[0])
+    operand_ranks, result_ranks = tuple(map(rank, op.operands)), tuple(map(rank, results))
+    if max(operand_ranks + result_ranks) > len(result_shape):
         return None
-    return RuleBuilder.of(op).pointwise(result_shape).build()
+    return rule_of_shape(result_shape, operand_ranks, result_ranks)
 
 
 def identity_rule(
@@ -172,6 +193,13 @@ def identity_rule(
 
     It is that of data-flow edges, propagation barriers and what is returned from a function.
     """
-    tensor_rank = len(tensor_shape)
-    builder = RuleBuilder([tensor_rank] * operand_count, [tensor_rank] * result_count)
-    return builder.pointwise(tensor_shape).build()
+    ranks = (len(tensor_shape),)
+    return rule_of_shape(tuple(tensor_shape), ranks * operand_count, ranks * result_count)
+
+
+@lru_cache(_MOST_KEPT)
+def rule_of_shape(
+    tensor_shape: tuple[int, ...], operand_ranks: tuple[int, ...], result_ranks: tuple[int, ...]
+) -> OpShardingRule:
+    """Return the rule of tensors that have the first dimensions of one shape."""
+    return RuleBuilder(operand_ranks, result_ranks).pointwise(tensor_shape).build()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from sdy.dialect.sharding_rule import FactorType
 from sdy.ir.op_names import CONSTRAINT
-from sdy.passes.propagation.rules.builder import RuleBuilder, pointwise_rule
-from sdy.passes.propagation.rules.reading import shape
+from sdy.passes.propagation.rules.builder import RuleBuilder, pointwise_rule, rule_of_shape
+from sdy.passes.propagation.rules.reading import rank, shape
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ rule(
 @rule("stablehlo.select", "stablehlo.clamp")
 def _select_or_clamp(op: ir.Operation) -> OpShardingRule:
     """Map all tensors alike but the predicate or the bounds where these are scalars."""
-    return RuleBuilder.of(op).pointwise(shape(op.results[0])).build()
+    (result,) = op.results
+    result_shape = shape(result)
+    return rule_of_shape(result_shape, tuple(map(rank, op.operands)), (len(result_shape),))
 
 
 @rule("stablehlo.bitcast_convert")

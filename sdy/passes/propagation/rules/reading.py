@@ -17,12 +17,18 @@ def shape(value: ir.Value) -> tuple[int, ...]:
 
 def rank(value: ir.Value) -> int:
     """Return the number of dimensions of a ranked tensor; 0 of anything else."""
-    return len(shape(value))
+    value_type = value.type
+    is_ranked = isinstance(value_type, ir.ShapedType) and value_type.has_rank
+    return int(value_type.rank) if is_ranked else 0
 
 
 def integers(op: ir.Operation, name: str) -> tuple[int, ...] | None:
     """Return the elements of an array or dense attribute, flat; None where the op lacks it."""
-    return tuple(op.attributes[name]) if name in op.attributes else None
+    elements = op.attributes.get(name)
+    if elements is None:
+        return None
+    # By index, because the end of an iteration over an attribute is an exception, and slow.
+    return tuple([elements[index] for index in range(len(elements))])
 
 
 def integer(op: ir.Operation, name: str) -> int:

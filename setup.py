@@ -1,0 +1,41 @@
+"""Compiles the modules in which propagation spends its time, where a wheel is built.
+
+They are plain Python, and run as such where they are not compiled: in an editable install,
+without a C compiler, or with `SDY_COMPILE=0` in the environment. mypyc, which comes with mypy,
+makes C of their types.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from shutil import which
+from sysconfig import get_config_var
+
+from setuptools import setup
+
+COMPILED = [
+    "sdy/ir/bytecode_format.py",
+    "sdy/ir/structure.py",
+    "sdy/passes/propagation/data_flow.py",
+    "sdy/passes/propagation/dead_ops.py",
+    "sdy/passes/propagation/engine.py",
+    "sdy/passes/propagation/graph.py",
+    "sdy/passes/propagation/op_classes.py",
+    "sdy/passes/propagation/tensors.py",
+    "sdy/passes/propagation/visits.py",
+]
+
+
+def extensions() -> list[object]:
+    """Return the extension modules to build, none where they cannot be built."""
+    compiler = (get_config_var("CC") or "cc").split()[0]
+    if "bdist_wheel" not in sys.argv or os.environ.get("SDY_COMPILE") == "0" or not which(compiler):
+        return []
+    from mypyc.build import mypycify
+
+    flags = ["--config-file=pyproject.toml", "--ignore-missing-imports", "--follow-imports=silent"]
+    return list(mypycify([*flags, *COMPILED], opt_level="3"))
+
+
+setup(ext_modules=extensions())
