@@ -16,12 +16,23 @@ from setuptools import setup
 
 COMPILED = [
     "sdy/ir/bytecode_format.py",
+    "sdy/ir/indexed_module.py",
+    "sdy/ir/sharding_walk.py",
     "sdy/ir/structure.py",
+    "sdy/ir/structure_edit.py",
+    "sdy/passes/export_pipeline/explicit_reshards/inserter.py",
+    "sdy/passes/export_pipeline/explicit_reshards/value_types.py",
+    "sdy/passes/import_pipeline/constant_expressions.py",
+    "sdy/passes/propagation/compatible_axes.py",
     "sdy/passes/propagation/data_flow.py",
     "sdy/passes/propagation/dead_ops.py",
     "sdy/passes/propagation/engine.py",
     "sdy/passes/propagation/graph.py",
     "sdy/passes/propagation/op_classes.py",
+    "sdy/passes/propagation/projection.py",
+    "sdy/passes/propagation/step.py",
+    "sdy/passes/propagation/steps.py",
+    "sdy/passes/propagation/strategies.py",
     "sdy/passes/propagation/tensors.py",
     "sdy/passes/propagation/visits.py",
 ]

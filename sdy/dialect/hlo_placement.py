@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sdy.dialect.errors import Error, VerifyError
 from sdy.dialect.hlo_sharding import HloShardingKind, SubgroupKind
+from sdy.dialect.listed_devices import check_listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,13 +47,15 @@ def tile_indices(
     """Return the devices and the index of each one's tile; see `HloSharding`."""
     sharding = _without_names(sharding)
     if sharding.tiles is not None:
+        tiled = sharding.tiles.devices().reshape(-1)
         places = np.indices(sharding.tiles.dims, dtype=np.int64)[:rank]
-        return sharding.tiles.devices().reshape(-1), places.reshape(rank, sharding.tiles.size).T
+        return tiled, places.reshape(rank, sharding.tiles.size).T
     if sharding.kind is HloShardingKind.MAXIMAL:
         devices = np.asarray([sharding.device], dtype=np.int64)
     elif num_devices is None:
         raise Error(f"{sharding} fits any number of devices: say how many there are")
     else:
+        check_listed(num_devices, "a sharding")
         devices = np.arange(num_devices, dtype=np.int64)
     return devices, np.zeros((len(devices), rank), dtype=np.int64)
 
@@ -88,6 +92,7 @@ def tile_offsets(sharding: HloSharding, shape: Sequence[int]) -> NDArray[np.int6
     local = np.asarray(local_shape(sharding, shape), dtype=np.int64)
     sizes = np.asarray(shape, dtype=np.int64)
     counts = _without_names(sharding).data_dims or (1,) * len(shape)
+    check_listed(prod(counts), "a tiling")
     indices = np.moveaxis(np.indices(counts, dtype=np.int64), 0, -1)
     offsets: NDArray[np.int64] = np.minimum(indices * local, sizes)
     return offsets

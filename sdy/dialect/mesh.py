@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 from sdy.dialect import verifier
 from sdy.dialect.errors import ArgumentTypeError, VerifyError, check_type
+from sdy.dialect.listed_devices import check_listed
 from sdy.dialect.names import quote, symbol
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Mesh", "MeshAxis", "symbol"]
 
 _MOST_ARRAY_DIMENSIONS = 64  # of numpy
-_MOST_LISTED_DEVICES = 2**24
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +176,7 @@ class Mesh:
         import numpy as np
 
         self.verify()
-        if self.size > _MOST_LISTED_DEVICES:
-            raise VerifyError(
-                f"a mesh of {self.size} devices is too large to list them: the limit is "
-                f"{_MOST_LISTED_DEVICES}"
-            )
+        check_listed(self.size, "a mesh")
         if self.device_ids:
             return np.asarray(self.device_ids, dtype=np.int64)
         return np.arange(self.size, dtype=np.int64)

@@ -23,6 +23,7 @@ from sdy.dialect.axes import AxisRef, merge_adjacent_axes
 from sdy.dialect.errors import VerifyError
 from sdy.dialect.hlo_sharding import HloSharding, HloShardingKind, SubgroupKind
 from sdy.dialect.mesh import Mesh
+from sdy.dialect.mesh_parts import axes_of_part
 from sdy.dialect.named_form import NamedForm
 from sdy.dialect.sharding import DimensionSharding, TensorSharding
 from sdy.dialect.tile_assignment import TileAssignment
@@ -315,28 +316,10 @@ def _axes_on(sharding: HloSharding, mesh: Mesh) -> list[list[AxisRef]] | None:
     parts = _parts(sharding, places)
     if parts is None:
         return None
-    axes = [[_axes_of_part(part, mesh) for part in dimension] for dimension in parts]
+    axes = [[axes_of_part(part, mesh) for part in dimension] for dimension in parts]
     if any(of_part is None for dimension in axes for of_part in dimension):
         return None
     return [[axis for of_part in dimension for axis in of_part or ()] for dimension in axes]
-
-
-def _axes_of_part(part: tuple[int, int], mesh: Mesh) -> list[AxisRef] | None:
-    axes: list[AxisRef] = []
-    axis_end = 1
-    for axis in mesh.axes:
-        axis_start, axis_end = axis_end, axis_end * axis.size
-        start, end = max(part[0], axis_start), min(part[1], axis_end)
-        if start >= end:
-            continue
-        if start % axis_start or end % start or axis_end % end:
-            return None
-        is_whole = end // start == axis.size
-        pre_size = start // axis_start
-        axes.append(
-            AxisRef(axis.name) if is_whole else AxisRef.sub(axis.name, pre_size, end // start)
-        )
-    return axes
 
 
 class _Names:

@@ -1,4 +1,4 @@
-"""The devices of a mesh in the order of some of its axes."""
+"""Parts of a mesh: its devices in the order of some axes, its axes for some devices."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING
 
+from sdy.dialect.axes import AxisRef
 from sdy.dialect.errors import VerifyError
 from sdy.dialect.mesh import Mesh
 from sdy.dialect.names import quote
@@ -14,9 +15,7 @@ from sdy.dialect.tile_assignment import TileAssignment
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sdy.dialect.axes import AxisRef
-
-__all__ = ["MeshParts"]
+__all__ = ["MeshParts", "axes_of_part"]
 
 
 class MeshParts:
@@ -120,3 +119,29 @@ def _steps(name: str, size: int, cuts: set[int]) -> Iterator[tuple[int, int]]:
         if end % start or end > size:
             raise VerifyError(f"axis {quote(name)} of size {size} cannot be split at {ordered}")
         yield start, end
+
+
+def axes_of_part(part: tuple[int, int], mesh: Mesh) -> list[AxisRef] | None:
+    """Return the axes that make up a part of the order of devices, major first.
+
+    Args:
+      part: `[start, end)`: a sub-axis of the one axis that holds all devices, of pre-size `start`
+        and size `end // start`.
+      mesh: whose axes are asked for; None is returned where they have no such part.
+
+    """
+    axes: list[AxisRef] = []
+    axis_end = 1
+    for axis in mesh.axes:
+        axis_start, axis_end = axis_end, axis_end * axis.size
+        start, end = max(part[0], axis_start), min(part[1], axis_end)
+        if start >= end:
+            continue
+        if start % axis_start or end % start or axis_end % end:
+            return None
+        is_whole = end // start == axis.size
+        pre_size = start // axis_start
+        axes.append(
+            AxisRef(axis.name) if is_whole else AxisRef.sub(axis.name, pre_size, end // start)
+        )
+    return axes

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdy.dialect.listed_devices import check_listed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -89,9 +91,15 @@ class TileAssignment:
         return math.prod(self.dims)
 
     def devices(self) -> NDArray[np.int64]:
-        """Return the device at each place, an array of shape `dims`."""
+        """Return the device at each place, an array of shape `dims`.
+
+        Raises:
+          VerifyError: where there are too many to list them.
+
+        """
         if not self.is_iota:
             return np.asarray(self.ids, dtype=np.int64).reshape(self.dims)
+        check_listed(self.size, "a tiling")
         counted = np.arange(self.size, dtype=np.int64).reshape(self.reshape)
         return counted.transpose(self.transpose).reshape(self.dims)
 

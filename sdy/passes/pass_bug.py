@@ -50,7 +50,10 @@ def error_of_pass(name: str, module: ir.Module, error: Exception) -> Error:
 
 def _is_of_text(error: Exception) -> bool:
     """Return whether bytes that are not UTF-8 could not be made a str, by us or the bindings."""
-    is_of_bindings = isinstance(error, RuntimeError) and "str_from_cstr" in str(error)
+    message = str(error)
+    is_of_bindings = isinstance(error, RuntimeError) and (
+        message.startswith("nanobind::") and "conversion error" in message
+    )
     return is_of_bindings or isinstance(error, NotTextError | UnicodeDecodeError)
 
 

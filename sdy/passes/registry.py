@@ -110,6 +110,64 @@ _PASSES = {
     # GSPMD.
     "sdy-from-gspmd": "sdy.passes.gspmd.from_gspmd:FromGspmd",
     "sdy-to-gspmd": "sdy.passes.gspmd.to_gspmd:ToGspmd",
+    "xla-sdy-stablehlo-export-pipeline": (
+        "sdy.passes.gspmd.stablehlo_export_pipeline:StablehloExportPipeline"
+    ),
+    "sdy-capture-loop-invariants": (
+        "sdy.passes.gspmd.capture_loop_invariants:CaptureLoopInvariants"
+    ),
+    "xla-sdy-stablehlo-export-manual-reduction-collectives": (
+        "sdy.passes.gspmd.export_reductions:ExportManualReductionCollectives"
+    ),
+    "xla-sdy-export-ops": "sdy.passes.gspmd.export_ops:ExportOps",
+    "xla-sdy-stablehlo-round-trip-shard-map-export": (
+        "sdy.passes.gspmd.shard_map_export:ShardMapExport"
+    ),
+    "xla-sdy-stablehlo-export-shardings": "sdy.passes.gspmd.export_shardings:ExportShardings",
+    "xla-sdy-stablehlo-round-trip-export-callback-custom-calls": (
+        "sdy.passes.gspmd.export_callbacks:ExportCallbacks"
+    ),
+    "xla-sdy-stablehlo-import-pipeline": (
+        "sdy.passes.gspmd.stablehlo_import_pipeline:StablehloImportPipeline"
+    ),
+    "sdy-flatten-tuples": "sdy.passes.gspmd.flatten_tuples:FlattenTuples",
+    "stablehlo-ext-canonicalize-from-hlo-import": (
+        "sdy.passes.gspmd.canonicalize_from_hlo:CanonicalizeFromHloImport"
+    ),
+    "xla-sdy-import-shardings": "sdy.passes.gspmd.import_shardings:ImportShardings",
+    "sdy-outline-local-code": "sdy.passes.gspmd.outline_local_code:OutlineLocalCode",
+    "xla-sdy-stablehlo-round-trip-shard-map-import": (
+        "sdy.passes.gspmd.shard_map_import:ShardMapImport"
+    ),
+    "xla-sdy-import-sdy-custom-calls": "sdy.passes.gspmd.import_custom_calls:ImportSdyCustomCalls",
+    "sdy-import-copies": "sdy.passes.gspmd.import_custom_calls:ImportCopies",
+    "xla-sdy-import-constants": "sdy.passes.gspmd.import_constants:ImportConstants",
+    "xla-sdy-open-while-free-vars-sharding": (
+        "sdy.passes.gspmd.open_while_free_vars:OpenWhileFreeVarsSharding"
+    ),
+    # The sdy dialect through HLO.
+    "xla-sdy-round-trip-export-pipeline": (
+        "sdy.passes.gspmd.round_trip.export_pipeline:RoundTripExportPipeline"
+    ),
+    "xla-sdy-round-trip-dedup-meshes": (
+        "sdy.passes.gspmd.round_trip.dedup_meshes:RoundTripDedupMeshes"
+    ),
+    "xla-sdy-round-trip-export-ops": "sdy.passes.gspmd.round_trip.export_ops:RoundTripExportOps",
+    "xla-sdy-round-trip-shard-map-export": (
+        "sdy.passes.gspmd.round_trip.shard_map_export:RoundTripShardMapExport"
+    ),
+    "xla-sdy-round-trip-export-shardy-attrs": (
+        "sdy.passes.gspmd.round_trip.export_attributes:RoundTripExportShardyAttrs"
+    ),
+    "xla-sdy-round-trip-import-pipeline": (
+        "sdy.passes.gspmd.round_trip.import_pipeline:RoundTripImportPipeline"
+    ),
+    "xla-sdy-round-trip-import-shardy-attrs": (
+        "sdy.passes.gspmd.round_trip.import_attributes:RoundTripImportShardyAttrs"
+    ),
+    "xla-sdy-round-trip-shard-map-import": (
+        "sdy.passes.gspmd.round_trip.shard_map_import:RoundTripShardMapImport"
+    ),
 }
 
 

@@ -32,20 +32,18 @@ def measure(path: str, devices: int) -> dict[str, float]:
     """Run the passes on a program in a file; return ops, seconds and MiB."""
     from sdy.ir.indexed_module import IndexedModule
     from sdy.ir.load import load
-    from sdy.passes.base import Pass
+    from sdy.passes.pass_manager import PassManager, Verification
     from sdy.passes.pipeline import parse_pipeline
 
     text = Path(path).read_text(encoding="utf-8")
     module = load(text.replace('"data"=2', f'"data"={devices // 4}'))
-    passes = [s.action for s in parse_pipeline(f"builtin.module({PIPELINES['whole pipeline']})").steps if isinstance(s.action, Pass)]
+    pipeline = parse_pipeline(f"builtin.module({PIPELINES['whole pipeline']})")
+    manager = PassManager(pipeline, module.context, verification=Verification.NEVER)
     before = peak_memory()
-    with module.context:
-        indexed = IndexedModule(module)
-        start = time.perf_counter()
-        for action in passes:
-            action.run(indexed)
-        seconds = time.perf_counter() - start
-        ops = len(indexed.in_order)
+    start = time.perf_counter()
+    manager.run(module)
+    seconds = time.perf_counter() - start
+    ops = len(IndexedModule(module).in_order)
     return {"ops": ops, "seconds": seconds, "mebibytes": peak_memory() - before}
 
 

@@ -13,7 +13,7 @@ func.func @reshard(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
 
 // CHECK-LABEL: func.func @constraint
 func.func @constraint(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // CHECK: stablehlo.custom_call @Sharding(%arg0) {mhlo.sharding = "{devices=[2,4]<=[8]}"}
+  // CHECK: mhlo.copy %arg0 {mhlo.sharding = "{devices=[2,4]<=[8]}"}
   %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x", ?}, {"y"}]> : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }

@@ -33,6 +33,7 @@ def parse(text: str) -> HloSharding:
         ("{mesh['x'=2,'y'=2], [{}, {?}]}", "{replicated}"),
         ("{mesh['x'=2,'y'=2], manual}", "{manual}"),
         ("{maximal_mesh[device_id=3]}", "{maximal device=3}"),
+        ("{single_device[device_id=3]}", "{maximal device=3}"),
         ("{{devices=[2]0,1}, {manual}}", "{{devices=[2]<=[2]}, {manual}}"),
     ],
 )

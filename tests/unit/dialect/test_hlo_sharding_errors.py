@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdy.dialect.errors import ParseError
+from sdy.dialect.errors import ParseError, VerifyError
 from sdy.dialect.hlo_sharding import HloSharding
 
 
@@ -36,3 +36,11 @@ def test_lines_are_counted() -> None:
     with pytest.raises(ParseError) as caught:
         HloSharding.parse("{{replicated},\n {maximal device=x}}")
     assert (caught.value.line, caught.value.column) == (2, 18)
+
+
+@pytest.mark.parametrize("text", ["{devices=[1099511627776,1]<=[1099511627776]}", "{replicated}"])
+def test_more_devices_than_memory_has_room_for_are_not_listed(text: str) -> None:
+    sharding = HloSharding.parse(text)
+    assert sharding.is_equivalent(HloSharding.parse(text))
+    with pytest.raises(VerifyError, match="of 1099511627776 devices is too large to list them"):
+        sharding.device_slices((4, 4), 2**40)

@@ -1,0 +1,1 @@
+"""The sdy dialect written so that HLO carries it unread, and read back."""
