@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sdy.compile.signature import ShardedType
 
-__all__ = ["assemble", "jax_sharding", "named_sharding", "place"]
+__all__ = ["assemble", "is_addressable", "jax_sharding", "named_sharding", "place"]
 
 _EACH = "device"
 _KINDS = (np.bool_, np.integer, np.floating, np.complexfloating)
@@ -30,6 +30,8 @@ def place(
     array: ArrayLike, wanted: ShardedType, devices: Sequence[jax.Device], what: str
 ) -> jax.Array:
     """Put the part of an array that each device is to hold there, padded where it is short.
+
+    With several processes, each is given the whole array, and puts the parts of its own devices.
 
     Returns:
       An array with the local shape of `wanted`, times the number of devices in the first
@@ -41,19 +43,49 @@ def place(
 
     """
     array = _checked(array, wanted, what)
+    if _is_elsewhere(array):
+        array = _resharded(array, wanted, devices, what)
     parts = _parts_in_place(array, wanted, devices)
     if parts is None:
         whole = np.asarray(array)
         slices = wanted.sharding.device_slices(wanted.shape, len(devices))
+        here = [i for i, device in enumerate(devices) if is_addressable(device)]
         local = [
             _padded(whole[slices[i]], wanted.local_shape)
             if i in slices
             else np.zeros(wanted.local_shape, wanted.dtype)
-            for i in range(len(devices))
+            for i in here
         ]
         with jax.enable_x64(True):
-            parts = jax.device_put(local, list(devices))
+            parts = jax.device_put(local, [devices[i] for i in here])
     return _stack(parts, wanted.local_shape, devices)
+
+
+def is_addressable(device: jax.Device) -> bool:
+    """Return whether a device is one of this process."""
+    return bool(device.process_index == device.client.process_index())
+
+
+def _is_elsewhere(array: jax.Array | np.ndarray) -> TypeGuard[jax.Array]:
+    """Return whether parts of an array are on devices of other processes only."""
+    return isinstance(array, jax.Array) and not (
+        array.is_fully_addressable or array.is_fully_replicated
+    )
+
+
+def _resharded(
+    array: jax.Array, wanted: ShardedType, devices: Sequence[jax.Device], what: str
+) -> jax.Array:
+    """Return an array of several processes laid out as it should, by exchange between them."""
+    sharding = jax_sharding(wanted, devices)
+    if array.sharding.is_equivalent_to(sharding, array.ndim):
+        return array
+    if not wanted.is_divisible:
+        raise Error(
+            f"{what} is on devices of several processes, and is to be split as {wanted.sharding}, "
+            "which does not divide it: pass the whole array"
+        )
+    return jax.device_put(array, sharding)
 
 
 def _checked(array: ArrayLike, wanted: ShardedType, what: str) -> jax.Array | np.ndarray:
@@ -125,7 +157,7 @@ def _parts_in_place(
     if array.sharding.devices_indices_map(array.shape) != there:
         return None
     by_device = {shard.device: shard.data for shard in array.addressable_shards}
-    return [by_device[device] for device in devices]
+    return [by_device[device] for device in devices if device in by_device]
 
 
 def _stack(
@@ -177,15 +209,36 @@ def assemble(
 
     The parts stay where they are. Where a dimension is not divisible, which JAX's arrays
     cannot express, the array is put whole on every device.
+
+    Args:
+      parts: those on devices of this process.
+      held: what they are parts of.
+      devices: all of the program.
+
     """
-    sharding = jax_sharding(held, devices)
     if held.sharding.kind is HloShardingKind.MAXIMAL:
-        parts = [parts[held.sharding.device or 0]]
+        holder = {devices[held.sharding.device or 0]}
+        parts = [part for part in parts if part.devices() == holder]
     if held.is_divisible:
-        return jax.make_array_from_single_device_arrays(held.shape, sharding, list(parts))
+        with jax.enable_x64(True):
+            return jax.make_array_from_single_device_arrays(
+                held.shape, jax_sharding(held, devices), list(parts), dtype=held.dtype
+            )
     whole = np.empty(held.shape, held.dtype)
+    everywhere = _on_host(parts, held.local_shape, devices)
     for device, where in held.sharding.device_slices(held.shape).items():
         target = whole[where]
-        target[...] = np.asarray(parts[device])[tuple(map(slice, target.shape))]
+        target[...] = everywhere[device][tuple(map(slice, target.shape))]
     with jax.enable_x64(True):
         return jax.device_put(whole, named_sharding(HloSharding.replicated(), devices))
+
+
+def _on_host(
+    parts: Sequence[jax.Array], local_shape: tuple[int, ...], devices: Sequence[jax.Device]
+) -> Sequence[np.ndarray]:
+    """Return the parts of all devices; those of other processes are fetched."""
+    if len(parts) == len(devices):
+        return [np.asarray(part) for part in parts]
+    replicated = named_sharding(HloSharding.replicated(), devices)
+    stacked = jax.device_put(_stack(parts, local_shape, devices), replicated)
+    return np.split(np.asarray(stacked), len(devices))

@@ -9,6 +9,8 @@ from jaxlib import xla_client
 from jaxlib.mlir import ir
 
 from sdy.compile.executable import Executable
+from sdy.compile.hlo_form.form import to_hlo_form
+from sdy.compile.hlo_form.kept_shardings import keep_shardings
 from sdy.compile.plugin_module import copies_to_constraints
 from sdy.compile.signature import named_results, read_signature
 from sdy.compile.targets import backend_for
@@ -46,9 +48,11 @@ def build(
     module = _copy(load(program))
     if propagate is None:
         propagate = not isinstance(program, ir.Module)
+    to_hlo_form(module, backend.client.platform, is_propagated=not propagate)
     if propagate:
         run_pipeline(module, "sdy-propagation-pipeline")
     named = named_results(module, len(backend.devices))
+    keep_shardings(IndexedModule(module))
     to_gspmd(module, complete=complete)
     _refuse_unreduced(module)
     if backend.client.platform != "cpu":

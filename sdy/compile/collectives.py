@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sdy.dialect.axes import AxisRef
+from sdy.dialect.device_groups import groups_along
 from sdy.dialect.errors import Error
 from sdy.dialect.mesh import Mesh
-from sdy.dialect.mesh_parts import MeshParts
 from sdy.dialect.tile_assignment import TileAssignment
 
 if TYPE_CHECKING:
@@ -124,9 +124,7 @@ def _along_axes(named: re.Match[str]) -> TileAssignment:
         AxisRef.sub(name, int(pre_size), int(size)) if size else AxisRef(name)
         for name, pre_size, size in _AXIS.findall(named["axes"])
     ]
-    parts = MeshParts(mesh, axes)
-    dims = parts.take(axes), parts.take_rest()
-    return parts.assignment(dims).transposed((1, 0))
+    return groups_along(mesh, axes)
 
 
 def _rows(tiles: TileAssignment) -> tuple[tuple[int, ...], ...]:

@@ -41,9 +41,9 @@ def compile(  # noqa: A001 - the name that users of jax and re know it by
       target: `cpu:N` for N virtual devices on this machine's CPU; `tpu:v5e:2x4` for a TPU
         topology or `gpu:h100:N` for N GPUs (a100, h100, h200, b200), ahead of time; or JAX
         devices that are there, in the order in which shardings number them.
-      propagate: whether to work out the shardings that the program does not say, in a copy, as
-        `sdy.propagate` does. None: of all but a module, which may have been through passes of
-        your choice and is taken as it is.
+      propagate: whether to work out the shardings that the program does not say, in a copy that
+        is brought into the form of HLO first, as XLA does before its own Shardy. None: of all but a
+        module, which may have been through passes of your choice and whose shardings are kept.
       complete: whether a value without a sharding is replicated; else GSPMD decides.
 
     Raises:

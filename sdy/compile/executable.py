@@ -133,7 +133,7 @@ class Executable:
 
         Raises:
           Error: if the file cannot be written, or if the function's arguments or results hold
-            containers beside tuples, lists, dicts and None.
+            containers of a class that cannot be imported by its name.
 
         """
         from sdy.compile.saved import save

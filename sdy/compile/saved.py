@@ -6,7 +6,6 @@ needs, and then what XLA's serialisation gave.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import jaxlib
 import numpy as np
-from jax.tree_util import PyTreeDef, default_registry
 from jaxlib import xla_client
 
 from sdy.compile.executable import Executable
 from sdy.compile.signature import ShardedType, Signature
 from sdy.compile.targets import backend_for
+from sdy.compile.tree_json import tree_from_json, tree_to_json
 from sdy.compile.trees import Trees
 from sdy.dialect.errors import Error
 from sdy.dialect.hlo_sharding import HloSharding
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_executable", "save"]
 
-_MAGIC = b"sdy executable 1\n"
+_MAGIC = b"sdy executable 2\n"
 
 
 def save(
@@ -155,28 +154,15 @@ def _type_from_json(value: dict[str, Any]) -> ShardedType:
 
 def _trees_to_json(trees: Trees) -> dict[str, Any]:
     return {
-        "arguments": _tree_to_text(trees.arguments),
-        "results": _tree_to_text(trees.results),
+        "arguments": tree_to_json(trees.arguments),
+        "results": tree_to_json(trees.results),
         "kept": trees.kept,
     }
 
 
 def _trees_from_json(trees: dict[str, Any]) -> Trees:
     return Trees(
-        _tree_from_text(trees["arguments"]),
-        _tree_from_text(trees["results"]),
+        tree_from_json(trees["arguments"]),
+        tree_from_json(trees["results"]),
         tuple(trees["kept"]),
     )
-
-
-def _tree_to_text(tree: Any) -> str:
-    try:
-        return base64.b64encode(tree.serialize_using_proto()).decode()
-    except ValueError as error:
-        raise Error(
-            f"cannot save the tree {tree}: only tuples, lists, dicts and None can be saved"
-        ) from error
-
-
-def _tree_from_text(text: str) -> Any:
-    return PyTreeDef.deserialize_using_proto(default_registry, base64.b64decode(text))

@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
-__all__ = ["limited_cpu_time", "run_in_child"]
+__all__ = ["limited_cpu_time", "limited_reading", "run_in_child"]
 
 _STACK_SIZES = (1 << 30, 1 << 28, 1 << 26)
+
+# Some fifty times what MLIR needs to read valid bytecode.
+_SECONDS_FOR_ANY_BYTECODE = 2.0
+_SECONDS_A_BYTE = 1e-6
 
 
 def run_in_child(work: Callable[[], int]) -> int:
@@ -74,3 +79,11 @@ def limited_cpu_time(seconds: float) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def limited_reading(byte_count: int) -> AbstractContextManager[None]:
+    """Limit the time to read so much bytecode: corrupt one can send MLIR's reader round in circles.
+
+    SIGVTALRM kills the process then.
+    """
+    return limited_cpu_time(_SECONDS_FOR_ANY_BYTECODE + byte_count * _SECONDS_A_BYTE)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import AbstractMesh, NamedSharding
+from jax.sharding import AbstractMesh, AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MESH", "Size", "example_arrays", "lower_train_step", "train_step"]
 
-MESH = AbstractMesh((2, 2, 2), ("data", "fsdp", "model"))
+MESH = AbstractMesh((2, 2, 2), ("data", "fsdp", "model"), (AxisType.Auto,) * 3)
 
 Constrain = Callable[[jax.Array, P], jax.Array]
 Parameters = dict[str, jax.Array]

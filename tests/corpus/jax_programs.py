@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import AbstractMesh, NamedSharding
+from jax.sharding import AbstractMesh, AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 PROGRAMS: dict[str, Callable[[], str]] = {}
@@ -37,7 +38,7 @@ def program(build: Callable[[], str]) -> Callable[[], str]:
 @functools.cache
 def mesh(**axes: int) -> AbstractMesh:
     """Return a mesh without devices."""
-    return AbstractMesh(tuple(axes.values()), tuple(axes))
+    return AbstractMesh(tuple(axes.values()), tuple(axes), (AxisType.Auto,) * len(axes))
 
 
 MESH_3D = {"data": 2, "fsdp": 2, "model": 2}
@@ -336,17 +337,19 @@ def shard_map_partial() -> str:
     return lower(f, arg((16, 32)), arg((32, 16), P(None, "model"), **axes))
 
 
-@program
-def shard_alike() -> str:
-    from jax.experimental.shard_alike import shard_alike as alike
+if find_spec("jax.experimental.shard_alike"):  # JAX 0.12 does without
 
-    axes = MESH_2D
+    @program
+    def shard_alike() -> str:
+        from jax.experimental.shard_alike import shard_alike as alike
 
-    def f(x: Array, y: Array) -> tuple[Array, Array]:
-        a, b = alike(x * 2.0, y + 1.0)
-        return a.T, b
+        axes = MESH_2D
 
-    return lower(f, arg((16, 16), P("data", "model"), **axes), arg((16, 16)))
+        def f(x: Array, y: Array) -> tuple[Array, Array]:
+            a, b = alike(x * 2.0, y + 1.0)
+            return a.T, b
+
+        return lower(f, arg((16, 16), P("data", "model"), **axes), arg((16, 16)))
 
 
 # Ops of their own.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
-from jax.sharding import AbstractMesh, NamedSharding
+from jax.sharding import AbstractMesh, AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from sdy.compile.compiler import compile as compile_program
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MESH", "Argument", "Outcome", "lower", "run_both"]
 
-MESH = AbstractMesh((2, 2, 2), ("data", "fsdp", "model"))
+MESH = AbstractMesh((2, 2, 2), ("data", "fsdp", "model"), (AxisType.Auto,) * 3)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jaxlib
@@ -99,8 +100,44 @@ def test_another_process_runs_it(path: Path) -> None:
     assert child.stdout == "128.0 True\n", child.stderr
 
 
-def test_trees_that_jax_cannot_write_are_refused(tmp_path: Path) -> None:
-    program = compile_program(lower(lambda tree: OrderedDict(y=tree["x"])), "cpu:8")
-    with pytest.raises(Error, match="only tuples, lists, dicts and None can be saved"):
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@jax.tree_util.register_dataclass
+@dataclass
+class Model:
+    weights: Any
+    name: Any = field(metadata={"static": True})
+
+
+def test_containers_of_any_class_come_back(tmp_path: Path) -> None:
+    def wrap(tree: dict[str, Any]) -> Any:
+        x = tree["x"]
+        return OrderedDict(
+            z=Pair(x, [None, x + 1]), a=Model({"w": x}, "m"), b=defaultdict(int, n=x)
+        )
+
+    compile_program(lower(wrap), "cpu:8").save(tmp_path / "program")
+    returned = load_executable(tmp_path / "program")({"x": X})
+    assert jax.tree.structure(returned) == jax.tree.structure(wrap({"x": X}))
+    assert list(returned) == ["z", "a", "b"]
+    assert returned["a"].name == "m"
+    np.testing.assert_array_equal(returned["z"].second[1], X + 1)
+
+
+def test_containers_that_cannot_be_found_again_are_refused(tmp_path: Path) -> None:
+    class Local(NamedTuple):
+        x: Any
+
+    program = compile_program(lower(lambda tree: Local(tree["x"])), "cpu:8")
+    with pytest.raises(Error, match=r"Local cannot be imported by its name"):
         program.save(tmp_path / "program")
     assert not (tmp_path / "program").exists()
+
+
+def test_containers_with_more_than_text_are_refused(tmp_path: Path) -> None:
+    program = compile_program(lower(lambda tree: Model(tree["x"], frozenset())), "cpu:8")
+    with pytest.raises(Error, match=r"it keeps frozenset\(\); expected text, numbers"):
+        program.save(tmp_path / "program")

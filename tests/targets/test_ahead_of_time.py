@@ -9,7 +9,7 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
-from jax.sharding import AbstractMesh
+from jax.sharding import AbstractMesh, AxisType
 
 import sdy
 from sdy.compile.targets import backend_for
@@ -110,7 +110,7 @@ def test_jit_compiles_for_devices_that_are_not_here(target: str) -> None:
 
 
 def test_a_train_step_for_two_thousand_chips() -> None:
-    mesh = AbstractMesh((16, 8, 16), ("data", "fsdp", "model"))
+    mesh = AbstractMesh((16, 8, 16), ("data", "fsdp", "model"), (AxisType.Auto,) * 3)
     size = Size(layers=2, batch=32, sequence=64, width=256, heads=16, vocabulary=512)
     program = sdy.compile(lower_train_step(size, mesh), "tpu:v5p:8x16x16")
     assert program.num_devices == 2048
