@@ -11,8 +11,8 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 
 # The package with its hot modules compiled, in front of the sources.
-COMPILED := build/compiled
-WITH_COMPILED := PYTHONSAFEPATH=1 PYTHONPATH=$(COMPILED):. $(RUN)
+COMPILED := $(CURDIR)/build/compiled
+WITH_COMPILED := PYTHONSAFEPATH=1 PYTHONPATH=$(COMPILED):$(CURDIR) $(RUN)
 
 .PHONY: demo test test-compiled test-targets bench bench-scaling lint format clean
 

@@ -1,7 +1,7 @@
 """A standalone sharding dialect and propagation compiler, on the MLIR that jaxlib carries.
 
-The public names. `compile`, `jit` and `load_executable` are bound at once; each other one is
-imported when it is first asked for, so that the command lines start before MLIR is loaded.
+The public names. `compile`, `explain`, `jit` and `load_executable` are bound at once; each other
+one is imported when it is first asked for, so that the command lines start before MLIR is loaded.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# Not when it is first asked for: once the package `sdy.compile` is imported, its name would
-# stand for the package.
+# Not when they are first asked for: once the packages `sdy.compile` and `sdy.explain` are imported,
+# their names would stand for the packages.
 from sdy.compile.compiler import compile, jit, load_executable  # noqa: A004
+from sdy.explain.explain import explain
 
 if TYPE_CHECKING:
     from sdy import jax as jax
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         TensorShardingPerValue,
     )
     from sdy.dialect.sharding_rule import DimMapping, FactorType, OpShardingRule, TensorMapping
+    from sdy.explain.explanation import Explanation
     from sdy.ir.counters import counters
     from sdy.ir.diagnostics import Diagnostic, DiagnosticError, ShardingWarning
     from sdy.ir.load import load
@@ -65,6 +67,7 @@ __all__ = [
     "EinsumRule",
     "Error",
     "Executable",
+    "Explanation",
     "FactorType",
     "FunctionResult",
     "HloSharding",
@@ -84,6 +87,7 @@ __all__ = [
     "clear_sharding",
     "compile",
     "counters",
+    "explain",
     "find_meshes",
     "find_value",
     "from_gspmd",
@@ -158,6 +162,7 @@ _NAMES_BY_MODULE = {
         "OpShardingRule",
         "TensorMapping",
     ),
+    "sdy.explain.explanation": ("Explanation",),
     "sdy.ir.counters": ("counters",),
     "sdy.ir.diagnostics": (
         "Diagnostic",

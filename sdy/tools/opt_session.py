@@ -151,7 +151,7 @@ class Session:
         return [self._part(text, name) for text in split_input(decode(data, name), marker)]
 
     def _whole(self, data: bytes, name: str) -> _Input:
-        is_file = self._options.input != "-" and _is_utf8(name)
+        is_file = self._options.input != "-"
 
         def parse() -> ir.Module:
             return parse_bytes(data, name, self._context, is_file=is_file, max_nesting=_MAX_NESTING)
@@ -225,7 +225,7 @@ class Session:
             configuration = f"// configuration: --pass-pipeline='{self._pipeline}'\n"
             _write_file(reproducer, [configuration.encode(), cast("bytes", text)])
         self._manager.run(module)
-        if reproducer is not None:
+        if reproducer is not None and os.path.isfile(reproducer):  # A device stays.
             os.unlink(reproducer)
 
     def _phase(self, name: str) -> AbstractContextManager[None]:
@@ -272,11 +272,6 @@ def _write_to_standard_output(data: bytes) -> None:
     except OSError as error:
         reason = f"cannot write to standard output: {error.strerror}"
         raise Error(f"sdy-opt: error: {reason}") from None
-
-
-def _is_utf8(text: str) -> bool:
-    """Return whether MLIR can be given a text; a file may have a name of other bytes."""
-    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _write_file(path: str, parts: list[bytes]) -> None:

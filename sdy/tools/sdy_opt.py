@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sdy.dialect.errors import Error
 from sdy.tools.child_process import run_in_child
 from sdy.tools.flags import parse_arguments
+from sdy.tools.output_file import check_destination, interim_name, move_to_destination
 from sdy.tools.standard_streams import discard_output, replace_closed_streams
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _check_streams(options, closed)
         if options.asks_about_command:
             return _print(_answer(options))
-        _check_destination(options.o)
-        _check_destination(options.pass_pipeline_crash_reproducer or "-")
+        check_destination(options.o)
+        check_destination(options.pass_pipeline_crash_reproducer or "-")
     except Error as error:
         return _fail(str(error))
     try:
@@ -71,23 +72,10 @@ def _check_streams(options: Options, closed: frozenset[str]) -> None:
         raise Error("cannot read standard input: it is closed")
 
 
-def _check_destination(path: str) -> None:
-    """Raise an error where a file cannot be put there, before any work is done."""
-    if path == "-":
-        return
-    if os.path.isdir(path):
-        raise Error(f"cannot write '{path}': it is a directory")
-    folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
-        raise Error(f"cannot write '{path}': there is no directory '{folder}'")
-    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise Error(f"cannot write '{path}': permission denied")
-
-
 def _run(options: Options) -> int:
-    output = _interim(options.o)
+    output = interim_name(options.o)
     reproducer = options.pass_pipeline_crash_reproducer
-    interim_reproducer = reproducer and f"{reproducer}.{os.getpid()}.tmp"
+    interim_reproducer = reproducer and interim_name(reproducer)
 
     def work() -> int:
         try:
@@ -108,23 +96,16 @@ def _run(options: Options) -> int:
         status = run_in_child(work)
         if status < 0:
             status = _report_signal(options.input, -status)
-        if status == 0 and output != options.o:
-            os.replace(output, options.o)
+        if status == 0:
+            move_to_destination(output, options.o)
         if reproducer and interim_reproducer and os.path.exists(interim_reproducer):
-            os.replace(interim_reproducer, reproducer)
+            move_to_destination(interim_reproducer, reproducer)
     except OSError as error:
         status = _fail(f"cannot write '{error.filename}': {error.strerror}")
     finally:
         if output != options.o and os.path.exists(output):
             os.unlink(output)
     return status
-
-
-def _interim(path: str) -> str:
-    """Return the name under which an output is written; its own where it is no regular file."""
-    if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
-        return path
-    return f"{os.path.realpath(path)}.{os.getpid()}.tmp"
 
 
 def _report_signal(source: str, number: int) -> int:

@@ -59,9 +59,9 @@ def run_console(body: str, folder: Path) -> None:
     for session in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
         command, _, expected = session.partition("\n")
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
-        tool = shlex.join([sys.executable, "-m", "sdy.tools.sdy_opt"])
+        tools = shlex.join([sys.executable, "-m", "sdy.tools.sdy_"])
         run = subprocess.run(
-            re.sub(r"(^|\| )sdy-opt\b", rf"\1{tool}", command),
+            re.sub(r"(^|\| )sdy-(opt|explain)\b", rf"\1{tools}\2", command),
             shell=True,
             cwd=folder,
             env=environment,

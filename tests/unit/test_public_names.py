@@ -6,7 +6,7 @@ import pytest
 
 import sdy
 
-EAGER = {"compile", "jit", "load_executable"}
+EAGER = {"compile", "explain", "jit", "load_executable"}
 
 
 @pytest.mark.parametrize("name", sdy.__all__)

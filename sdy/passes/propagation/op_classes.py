@@ -12,7 +12,8 @@ from jaxlib.mlir import ir
 from sdy.dialect.manual_axes import add_free_axes, erase_manual_axes
 from sdy.ir import data_flow
 from sdy.ir.attributes import SHARDING_RULE, read_rule
-from sdy.ir.op_names import BARRIER, FUNC_EDGE
+from sdy.ir.diagnostics import op_error
+from sdy.ir.op_names import BARRIER, CALL, FUNC_EDGE, FUNCTION
 from sdy.ir.op_traits import is_elementwise, is_elementwise_op
 from sdy.ir.sharding_access import manual_axes
 from sdy.ir.structure import NOTHING
@@ -46,6 +47,8 @@ _BARRIER_FLOWS = (
     Flow.BARRIER_BACKWARD,
     Flow.BARRIER_BOTH,
 )
+
+_FUNC_EDGE_MISPLACED = "expected operand of sdy.func_data_flow_edge to be a result of call op."
 
 _OWN_RULE = RuleEntry(lambda op, _: read_rule(op.attributes[SHARDING_RULE]), (SHARDING_RULE,))
 """That of an op that came with its rule."""
@@ -216,7 +219,7 @@ class OpClasses:
         known = self._by_key.get(key)
         if known is None:
             known = NO_CLASS
-            if isinstance(kind, ir.ShapedType):
+            if isinstance(kind, ir.ShapedType) and kind.has_rank:
                 rule = identity_rule(kind.shape, operand_count)
                 known = self._number(OpClass(rule, flow, is_elementwise=False, conservative=False))
             self._by_key[key] = known
@@ -259,10 +262,12 @@ class OpClasses:
         graph = self._graph
         owner = graph.operands[op][0]
         index = graph.position(owner)
-        if graph.producers[owner] == NOTHING:
-            calls = self._calls.calls_to(graph.owner(owner))
-            return [graph.operands[call][index] for call in calls]
-        callee = self._calls.callee(graph.owner(owner))
+        place = graph.owner(owner)
+        if graph.names[place] == FUNCTION and graph.producers[owner] == NOTHING:
+            return [graph.operands[call][index] for call in self._calls.calls_to(place)]
+        if graph.names[place] != CALL:
+            raise op_error(graph.ops[op], _FUNC_EDGE_MISPLACED)
+        callee = self._calls.callee(place)
         ends = [end for _, _, end in graph.structure.bodies.get(callee, [])]
         return [graph.operands[end][index] for end in ends]
 

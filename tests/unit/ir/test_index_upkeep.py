@@ -72,3 +72,114 @@ def test_index_after_passes(inner: str, count: int) -> None:
         assert module.in_order == fresh.in_order
         for op_name, ops in fresh.ops_by_name.items():
             assert module.ops(op_name) == ops
+
+
+CALLS = """
+func.func private @unused(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @used_by_unused(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = call @outer(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = sdy.named_computation<"named">(%0) (%x: tensor<4xf32>) {
+    %4 = func.call @outer(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    sdy.return %4 : tensor<4xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  %2:2 = call @pair(%1) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %3 = call @declared(%2#1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2#0, %3 : tensor<4xf32>, tensor<4xf32>
+}
+func.func private @pair(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = call @inner(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %a, %0 : tensor<4xf32>, tensor<4xf32>
+}
+func.func private @inner(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.negate %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @outer(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @inner(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = stablehlo.add %0, %a : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+func.func private @used_by_unused(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+func.func @other(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+"""
+DECLARATION = "func.func private @declared(tensor<4xf32>) -> tensor<4xf32>"
+DEFINITION = """
+func.func private @declared(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}"""
+CALL_PASSES = (
+    "sdy-constant-or-scalar-splitter",
+    "symbol-dce",
+    "sdy-flatten-call-graph",
+    "sdy-import-func-calls",
+    "sdy-pre-order-funcs",
+    "sdy-export-named-computations",
+    "sdy-unflatten-call-graph",
+    "symbol-dce",
+    "sdy-insert-func-call-reshards",
+)
+
+
+@pytest.mark.parametrize("start", range(4))
+@pytest.mark.parametrize("count", range(1, len(CALL_PASSES) + 1))
+def test_index_after_passes_on_calls(start: int, count: int) -> None:
+    with make_context(), ir.Location.unknown():
+        module = IndexedModule(ir.Module.parse(CALLS + DEFINITION))
+        assert module.in_order
+        for name in CALL_PASSES[start:count]:
+            get_pass(name)().run(module)
+        assert module.in_order == IndexedModule(module.module).in_order
+
+
+@pytest.mark.parametrize("name", CALL_PASSES)
+def test_calls_need_no_new_walk(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with make_context(), ir.Location.unknown():
+        module = IndexedModule(ir.Module.parse(CALLS + DEFINITION))
+        for before in CALL_PASSES[: CALL_PASSES.index(name)]:
+            get_pass(before)().run(module)
+        expected = IndexedModule(module.module)
+        assert module.in_order == expected.in_order
+        monkeypatch.setattr("sdy.ir.indexed_module.ops_below", None)
+        get_pass(name)().run(module)
+        assert module.in_order
+
+
+def test_symbol_dce_with_other_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = CALLS + DEFINITION
+    attribute = "{refers_to = [@used_by_unused]}"
+    program = program.replace("add %0, %a :", f"add %0, %a {attribute} :")
+    with make_context(), ir.Location.unknown():
+        module = IndexedModule(ir.Module.parse(program))
+        for name in CALL_PASSES[:2]:
+            get_pass(name)().run(module)
+        assert module.references == {"used_by_unused"}
+        names = {ir.StringAttr(op.attributes["sym_name"]).value for op in module.ops("func.func")}
+        assert names == {"main", "pair", "inner", "outer", "used_by_unused", "declared", "other"}
+        assert module.in_order == IndexedModule(module.module).in_order
+
+
+def test_references_that_are_no_identifiers() -> None:
+    attribute = '{refers_to = @"not an identifier"}'
+    program = CALLS.replace("negate %a :", f"negate %a {attribute} :") + DECLARATION
+    with make_context(), ir.Location.unknown():
+        module = IndexedModule(ir.Module.parse(program))
+        module.read_references()
+        assert module.references is None
+
+
+def test_references_are_forgotten_with_the_index() -> None:
+    with make_context(), ir.Location.unknown():
+        module = IndexedModule(ir.Module.parse(CALLS + DECLARATION))
+        module.read_references()
+        assert module.references == frozenset()
+        module.ops_changed("sdy.mesh")
+        assert module.references == frozenset()
+        module.ops_changed()
+        assert module.references is None

@@ -57,3 +57,18 @@ def test_a_program_says_where_it_communicates() -> None:
     explicit = str(sdy.propagate(CONTRACTED, explicit_collectives=True))
     assert 'sdy.all_reduce {"x"}' in explicit
     assert "sdy.all_reduce" not in silent
+
+
+def test_an_edge_of_calls_is_refused_where_calls_are_imported() -> None:
+    program = """
+        func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+          %0 = call @f(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+          %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
+          return %1 : tensor<8xf32>
+        }
+        func.func private @f(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+          return %arg0 : tensor<8xf32>
+        }
+    """
+    with pytest.raises(sdy.Error, match=r"4:16: error: .*to be a result of call op"):
+        sdy.propagate(program)

@@ -1,0 +1,88 @@
+// Warnings before XLA's, and annotations that were tried and make the program talk less.
+
+function adviceView(app) {
+  const { model } = app;
+  const warned = model.communication.filter((point) => point.rematerializes);
+  return [
+    element("h2", { text: "Advice" }),
+    element("h3", { text: counted(model.suggestions.length, "suggestion") }),
+    model.suggestions.length
+      ? element(
+          "ol",
+          { class: "plain" },
+          model.suggestions.map((suggestion) => suggestionItem(app, suggestion)),
+        )
+      : element("p", {
+          class: "muted",
+          text: "None. Annotations are tried where sdy-explain is run with --suggest.",
+        }),
+    element("h3", { text: counted(warned.length, "full rematerialization") }),
+    element("p", {
+      class: "muted",
+      text: warned.length
+        ? "XLA knows no way from the one sharding to the other: it gathers the whole tensor on every device."
+        : "None. XLA gets from each sharding to the next without gathering a whole tensor on every device.",
+    }),
+    warned.slice(0, MOST_POINTS).map((point) => communicationItem(app, point)),
+    more(warned.length, Math.min(warned.length, MOST_POINTS)),
+  ];
+}
+
+function suggestionItem(app, suggestion) {
+  const { model } = app;
+  const { bytes_before: before, bytes_after: after } = suggestion;
+  const entry = (name, amount, seconds) => ({
+    key: name,
+    sign: name,
+    amount,
+    text: [bytesText(amount), secondsText(seconds)].filter(Boolean).join(" · "),
+  });
+  const fewer =
+    (suggestion.rematerializations_before ?? 0) - (suggestion.rematerializations_after ?? 0);
+  return element(
+    "li",
+    { class: "suggestion" },
+    element(
+      "p",
+      {},
+      "Annotate ",
+      suggestion.value === null || suggestion.value === undefined
+        ? null
+        : valueLink(app, suggestion.value),
+      " with ",
+      shardingSign(model, suggestion.sharding),
+    ),
+    element(
+      "p",
+      {},
+      element("strong", {
+        text: `A device sends ${bytesText(Math.abs(before - after))} ${after <= before ? "less" : "more"}`,
+      }),
+      fewer > 0 ? `, and ${counted(fewer, "full rematerialization")} less.` : ".",
+    ),
+    bars("Bytes sent by a device in one run", [
+      entry("now", before, suggestion.seconds_before),
+      entry("with it", after, suggestion.seconds_after),
+    ]),
+    element("pre", { class: "mono", text: annotationCode(model, suggestion) }),
+    Number.isInteger(suggestion.for)
+      ? element("p", { class: "muted" }, "for what is moved at ", sourceLine(model, suggestion.for))
+      : null,
+  );
+}
+
+/** Returns the annotation as JAX has it; as a sharding where JAX cannot say it. */
+function annotationCode(model, suggestion) {
+  const sharding = model.shardings[suggestion.sharding];
+  const dims = sharding.dimensions.map(({ axes, is_closed: isClosed }) => {
+    if (!axes.length) return isClosed ? "None" : "P.UNCONSTRAINED";
+    const names = axes.map((axis) => JSON.stringify(axis));
+    return names.length === 1 ? names[0] : `(${names.join(", ")})`;
+  });
+  const isPartial = sharding.dimensions.some(
+    ({ axes, is_closed: isClosed }) =>
+      axes.some((axis) => parseAxis(axis).size !== null) || (axes.length && !isClosed),
+  );
+  if (isPartial || sharding.unreduced.length) return sharding.text;
+  return `jax.lax.with_sharding_constraint(x, P(${dims.join(", ")}))`;
+}

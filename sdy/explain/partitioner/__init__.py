@@ -1,0 +1,1 @@
+"""What XLA's SPMD partitioner (GSPMD) adds to a program, foretold without XLA."""
