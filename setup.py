@@ -17,9 +17,11 @@ from setuptools import setup
 COMPILED = [
     "sdy/ir/bytecode_format.py",
     "sdy/ir/indexed_module.py",
+    "sdy/ir/op_index.py",
     "sdy/ir/sharding_walk.py",
     "sdy/ir/structure.py",
     "sdy/ir/structure_edit.py",
+    "sdy/passes/export_pipeline/equal_constants.py",
     "sdy/passes/export_pipeline/explicit_reshards/inserter.py",
     "sdy/passes/export_pipeline/explicit_reshards/value_types.py",
     "sdy/passes/import_pipeline/constant_expressions.py",

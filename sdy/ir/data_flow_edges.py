@@ -37,22 +37,18 @@ def insertion_point_after(value: ir.Value) -> ir.InsertionPoint:
     return ir.InsertionPoint.after(value.owner.operation)
 
 
-def add_edges(owners: Iterable[ir.Value], codec: AttributeCodec) -> bool:
-    """Put an edge with the owner's sharding on every owner; return whether there were any.
+def add_edges(owners: Iterable[ir.Value], codec: AttributeCodec) -> list[ir.Operation]:
+    """Put an edge with the owner's sharding on every owner; return them in the owners' order.
 
     All uses of an owner become uses of its edge. What is no tensor of known size, such as a
     token, gets no edge.
     """
-    has_changed = False
     # The last first, each right behind its owner's op: so they stand in the order of the owners.
-    for owner in reversed(list(owners)):
-        if is_static_shaped(owner.type):
-            _add_edge(owner, codec)
-            has_changed = True
-    return has_changed
+    tensors = [owner for owner in owners if is_static_shaped(owner.type)]
+    return [_add_edge(owner, codec) for owner in reversed(tensors)][::-1]
 
 
-def _add_edge(owner: ir.Value, codec: AttributeCodec) -> None:
+def _add_edge(owner: ir.Value, codec: AttributeCodec) -> ir.Operation:
     sharding = sharding_of(owner, codec)
     edge = ir.Operation.create(
         DATA_FLOW_EDGE,
@@ -63,6 +59,7 @@ def _add_edge(owner: ir.Value, codec: AttributeCodec) -> None:
         ip=insertion_point_after(owner),
     )
     owner.replace_all_uses_except(edge.result, edge)
+    return edge
 
 
 def edge_shardings(owners: Sequence[ir.Value], codec: AttributeCodec) -> tuple[TensorSharding, ...]:

@@ -14,10 +14,12 @@ from jaxlib.mlir.dialects import sdy as mlir_sdy
 from sdy.dialect.errors import Error
 from sdy.ir.attributes import AttributeCodec, read_mesh
 from sdy.ir.diagnostics import op_error
+from sdy.ir.op_index import NamedOp, OpIndex, ops_below
 from sdy.ir.op_names import FUNCTION, MESH, MODULE
 from sdy.ir.structure import NOTHING, read_structure
 from sdy.ir.structure_changes import Changes
 from sdy.ir.structure_edit import read_use_order
+from sdy.ir.symbol_references import symbol_references
 from sdy.ir.symbols import symbol_name
 
 if TYPE_CHECKING:
@@ -32,14 +34,13 @@ if TYPE_CHECKING:
     )
 
     from sdy.dialect.mesh import Mesh
+    from sdy.ir.op_index import Piece
     from sdy.ir.structure import Structure
 
 __all__ = ["MODULE", "IndexedModule", "NamedOp", "OpAttribute"]
 
 _ROOTS = frozenset({FUNCTION, MESH, MODULE})
 """Names of ops that stand in a module itself only."""
-
-NamedOp: TypeAlias = tuple[str, ir.Operation]
 
 OpAttribute: TypeAlias = tuple[int, ir.Operation, ir.Attribute]
 """An attribute of an op, with the number of the op."""
@@ -50,9 +51,9 @@ class IndexedModule:
 
     That is an index of its ops, its structure in numbers, and its meshes.
 
-    A pass that creates, moves or erases ops calls `replace_ops`, or `ops_changed`, with their
-    names if it knows them all; one that adds, drops or renames a mesh calls `meshes_changed`. No
-    handle to an erased op may be kept.
+    A pass that creates, moves or erases ops calls `replace_ops`, `replace_at` or `rearrange`; or
+    `ops_changed`, with their names if it knows them all. One that adds, drops or renames a mesh
+    calls `meshes_changed`. No handle to an erased op may be kept.
 
     Whoever is given ops may change what the structure tells of them, so it is forgotten then,
     but for `read_ops` and `numbered_ops`.
@@ -60,17 +61,13 @@ class IndexedModule:
 
     def __init__(self, module: ir.Module) -> None:
         self.module = module
-        self._is_indexed = False
-        self._ops: list[ir.Operation] = []
-        self._names: list[str] = []
-        self._distinct_names: dict[str, None] = {}
-        self._in_order: list[NamedOp] | None = None
-        self._by_name: dict[str, list[ir.Operation]] = {}
+        self._index: OpIndex | None = None
         self._stale: set[str] = set()
         self._structure: Structure | None = None
         self._edited: Callable[[], tuple[Structure, set[int]]] | None = None
         self._numbered: list[ir.Operation] | None = None
         self._changes = Changes()
+        self._references: frozenset[str] | None = None
         self._codec: AttributeCodec | None = None
         self._meshes: dict[str, Mesh] | None = None
 
@@ -93,21 +90,21 @@ class IndexedModule:
 
     def read_ops(self, name: str) -> list[ir.Operation]:
         """Return what `ops` does, for those who change nothing that the structure tells."""
-        if not self._is_indexed or name in self._stale:
-            self._refresh()
-        known = self._by_name.get(name)
-        if known is None:
-            known = self._by_name[name] = []
-            if name in self._distinct_names:
-                pairs = zip(self._names, self._ops, strict=True)
-                known += [op for other, op in pairs if other == name]
-        return known
+        index = self._index
+        if index is None or name in self._stale:
+            index = self._refreshed()
+        return index.named(name)
+
+    def positions(self, name: str) -> list[int]:
+        """Return the positions in `in_order` of the ops of that name."""
+        return self._refreshed().positions(name)
 
     @property
     def ops_by_name(self) -> dict[str, list[ir.Operation]]:
         """All ops below the module, by name."""
-        by_name: dict[str, list[ir.Operation]] = {name: [] for name in self.names}
-        for name, op in zip(self._names, self._ops, strict=True):
+        index = self._refreshed()
+        by_name: dict[str, list[ir.Operation]] = {name: [] for name in index.distinct_names}
+        for name, op in zip(index.names, index.ops, strict=True):
             by_name[name].append(op)
         self.forget_structure()
         return by_name
@@ -115,17 +112,19 @@ class IndexedModule:
     @property
     def names(self) -> Collection[str]:
         """The names of the ops below the module, each once."""
-        self._refresh()
-        return self._distinct_names
+        return self._refreshed().distinct_names
+
+    @property
+    def op_count(self) -> int:
+        """How many ops there are below the module."""
+        return len(self._refreshed().ops)
 
     @property
     def in_order(self) -> list[NamedOp]:
         """The names and ops of all below the module, parents first, in text order."""
-        self._refresh()
+        index = self._refreshed()
         self.forget_structure()
-        if self._in_order is None:
-            self._in_order = list(zip(self._names, self._ops, strict=True))
-        return self._in_order
+        return index.pairs()
 
     @property
     def structure(self) -> Structure:
@@ -154,9 +153,9 @@ class IndexedModule:
         """The ops by their numbers in `last_structure`, for those who note what they change."""
         if self._numbered is None:
             names = self.last_structure.names
-            if not self._is_indexed or self._stale:
-                self._set_ops(names, self._walk(ir.WalkOrder.PRE_ORDER))
-            self._numbered = self._ops
+            if self._index is None or self._stale:
+                self._set_index(OpIndex(names, ops_below(self.module)))
+            self._numbered = self._refreshed().ops
         return self._numbered
 
     @property
@@ -173,12 +172,12 @@ class IndexedModule:
 
         """
         if self._structure is None:
-            self._refresh()
+            index = self._refreshed()
             return [
                 (number, op, attribute)
-                for number, op in enumerate(self._ops)
+                for number, op in enumerate(index.ops)
                 if (attribute := op.attributes.get(name)) is not None
-                and self._names[number] not in but_for
+                and index.names[number] not in but_for
             ]
         names, ops, erased = self._structure.names, self.numbered_ops, self._changes.erased
         changed = self._changes.attributes.get(name, {})
@@ -230,7 +229,8 @@ class IndexedModule:
         names, ops, erased = self.last_structure.names, self.numbered_ops, self._changes.erased
         erased.update(numbers)
         kept = [number for number in range(len(ops)) if number not in erased]
-        self._set_ops([names[number] for number in kept], [ops[number] for number in kept])
+        kept_ops = [ops[number] for number in kept]
+        self._set_index(OpIndex([names[number] for number in kept], kept_ops))
 
     def set_structure(self, edited: Callable[[], tuple[Structure, set[int]]]) -> None:
         """Go on with a structure that is made from the last one if it is asked for in time.
@@ -253,8 +253,23 @@ class IndexedModule:
     def ops_changed(self, *names: str) -> None:
         """Forget the index of the ops of these names; without names, of all ops."""
         self._stale.update(names)
-        self._is_indexed &= bool(names)
+        if not names:
+            self._index = None
+            self._references = None
         self.forget_structure()
+
+    @property
+    def references(self) -> frozenset[str] | None:
+        """The names that more than calls may refer to, where `read_references` could tell.
+
+        Passes that call others than functions call `ops_changed` without names.
+        """
+        return self._references
+
+    def read_references(self) -> None:
+        """Find out `references` where they are not known: cheap just while `structure` is."""
+        if self._references is None:
+            self._references = symbol_references(self.operation, self.structure, self.numbered_ops)
 
     def replace_ops(self, replacements: Mapping[ir.Operation, Sequence[ir.Operation]]) -> None:
         """Keep the index up to date where ops give way to others at the same place, or to none.
@@ -266,7 +281,8 @@ class IndexedModule:
         if not replacements:
             return
         self.forget_structure()
-        if not self._is_indexed:
+        index = self._index
+        if index is None:
             return
         names = {op.name for op in replacements}
         if self._stale:
@@ -275,30 +291,35 @@ class IndexedModule:
         self.replace_at(
             {
                 position: [(new.name, new) for new in replacements[op]]
-                for position, (name, op) in enumerate(zip(self._names, self._ops, strict=True))
+                for position, (name, op) in enumerate(index.pairs())
                 if name in names and op in replacements
             }
         )
 
-    def keep_roots(self, are_kept: Sequence[bool]) -> None:
-        """Keep the index up to date where ops were erased with all in them.
+    def roots(self) -> list[range] | None:
+        """Return for each op of the module itself where it and what is in it stand in `in_order`.
+
+        None where there are others than functions and meshes there.
+        """
+        index = self._refreshed()
+        starts = [position for position, name in enumerate(index.names) if name in _ROOTS]
+        roots = [op.operation for op in self.module.body.operations]
+        if [index.ops[start] for start in starts] != roots or MODULE in index.distinct_names:
+            return None
+        ends = [*starts[1:], len(index.ops)]
+        return [range(start, end) for start, end in zip(starts, ends, strict=True)]
+
+    def rearrange(self, pieces: Iterable[Piece]) -> None:
+        """Keep the index up to date where ops have moved, come or gone.
 
         Args:
-          are_kept: for each op that stood in the module itself whether it is still there.
+          pieces: what stands in the module now, in the order of the text: positions in `in_order`
+            as it was, and the names and ops of what is new.
 
         """
-        roots = [i for i, name in enumerate(self._names) if name in _ROOTS]
-        if not self._is_indexed or self._stale or len(roots) != len(are_kept):
-            self.ops_changed()
-            return
-        names: list[str] = []
-        ops: list[ir.Operation] = []
-        ends = [*roots[1:], len(self._names)]
-        for is_kept, start, end in zip(are_kept, roots, ends, strict=True):
-            if is_kept:
-                names += self._names[start:end]
-                ops += self._ops[start:end]
-        self._set_ops(names, ops)
+        index = self._index
+        # Where it was stale the positions are of another.
+        self._index = None if index is None or self._stale else index.rearranged(pieces)
         self.forget_structure()
 
     def replace_at(
@@ -320,54 +341,32 @@ class IndexedModule:
             numbers = [i for i in range(len(self.numbered_ops)) if i not in erased]
             self._drop_numbered([numbers[position] for position in replacements])
             return
-        names: list[str] = []
-        ops: list[ir.Operation] = []
+        pieces: list[Piece] = []
         start = 0
-        for position in [*sorted(replacements), len(self._ops)]:
-            names += self._names[start:position]
-            ops += self._ops[start:position]
-            for name, op in replacements.get(position, appended):
-                names.append(name)
-                ops.append(op)
+        for position in sorted(replacements):
+            pieces.append(range(start, position))
+            pieces += replacements[position]
             start = position + 1
-        self._set_ops(names, ops)
-        self.forget_structure()
+        index = self._index
+        pieces.append(range(start, 0 if index is None else len(index.ops)))
+        self.rearrange([*pieces, *appended])
 
-    def _refresh(self) -> None:
-        if not self._is_indexed or self._stale:
-            ops = self._walk(ir.WalkOrder.PRE_ORDER)
-            self._set_ops([op.name for op in ops], ops)
+    def _refreshed(self) -> OpIndex:
+        index = self._index
+        if index is None or self._stale:
+            ops = ops_below(self.module)
+            index = OpIndex([op.name for op in ops], ops)
+            self._set_index(index)
+        return index
 
-    def _set_ops(self, names: list[str], ops: list[ir.Operation]) -> None:
-        """Index ops, given in the order of the text."""
-        self._names = names
-        self._distinct_names = dict.fromkeys(names)
-        self._ops = ops
-        self._in_order = None
-        self._by_name = {}
-        self._is_indexed = True
+    def _set_index(self, index: OpIndex) -> None:
+        self._index = index
         self._stale.clear()
 
     def walk(self, order: ir.WalkOrder) -> list[ir.Operation]:
         """Return the ops below the module: parents first, in text order, or parents last."""
         self.forget_structure()
-        return self._walk(order)
-
-    def _walk(self, order: ir.WalkOrder) -> list[ir.Operation]:
-        ops: list[ir.Operation] = []
-        advance = ir.WalkResult.ADVANCE
-
-        def visit(op: ir.Operation) -> ir.WalkResult:
-            ops.append(op)
-            return advance
-
-        for view in self.module.body.operations:
-            op = view.operation
-            if op.name == MODULE:
-                ops.append(op)
-            else:
-                op.walk(visit, order)
-        return ops
+        return ops_below(self.module, order)
 
     @property
     def meshes(self) -> dict[str, Mesh]:

@@ -28,17 +28,19 @@ def discardable_attributes(op: ir.Operation) -> dict[str, ir.Attribute]:
     return {name: value for name, value in op.attributes.items() if name not in inherent}
 
 
-def move_body(source: ir.Operation, target: ir.Operation, terminator: str) -> None:
+def move_body(source: ir.Operation, target: ir.Operation, terminator: str) -> ir.Operation:
     """Move the block of one op into the empty region of another.
 
-    The block ends in an op of the name `terminator` then, with the operands of the old one.
+    The block ends in an op of the name `terminator` then, which is returned, with the operands of
+    the old one.
     """
     source.regions[0].blocks[0].append_to(target.regions[0])
     old = region_terminator(target.regions[0])
-    ir.Operation.create(
+    new = ir.Operation.create(
         terminator, operands=list(old.operands), loc=old.location, ip=ir.InsertionPoint(old)
     )
     old.erase()
+    return new
 
 
 def in_post_order(ops: Sequence[ir.Operation]) -> Iterator[ir.Operation]:

@@ -1,4 +1,4 @@
-"""MLIR's `symbol-dce`, run only where it has something to erase."""
+"""MLIR's `symbol-dce`, run only where more than calls may use what it erases."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from sdy.passes.base import Pass
 from sdy.passes.upstream import run_upstream
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from jaxlib.mlir import ir
 
     from sdy.ir.indexed_module import IndexedModule
@@ -27,34 +29,54 @@ class SymbolDce(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Erase the symbols in place."""
-        body = module.module.body.operations
-        ops = [op.operation for op in body]
+        ops = [op.operation for op in module.module.body.operations]
+        hidden = [op for op in ops if is_private(op)]
         has_modules = any(op.name == MODULE for op in ops)
-        if has_modules or not _are_all_called([op for op in ops if is_private(op)], module):
-            names = [symbol_name(op) if SYMBOL in op.attributes else None for op in ops]
-            run_upstream(module.module, self.name)
-            if has_modules:
-                module.ops_changed()
-                module.meshes_changed()
-            elif len(body) != len(ops):
-                left = {symbol_name(op.operation) for op in body if SYMBOL in op.attributes}
-                module.keep_roots([name is None or name in left for name in names])
-                module.meshes_changed()
+        if not has_modules and all(op.name == FUNCTION for op in hidden):
+            called = _called_names(module) if hidden else set()
+            dead = {name for op in hidden if (name := symbol_name(op)) not in called}
+            if not dead or _erase(dead, ops, module):
+                return
+        _run_upstream(module, ops)
 
 
-def _are_all_called(hidden: list[ir.Operation], module: IndexedModule) -> bool:
-    """Return whether all are functions that calls in public functions reach."""
-    if not hidden:
-        return True
-    if any(op.name != FUNCTION for op in hidden):
-        return False
+def _called_names(module: IndexedModule) -> set[str]:
+    """Return the names of the functions that are public or that calls in those reach."""
     graph = CallGraph(module)
-    names = {symbol_name(op) for op in hidden}
-    pending = [name for name in graph.functions if name not in names]
+    pending = [name for name, op in graph.functions.items() if not is_private(op)]
     reached: set[str] = set(pending)
     while pending:
         callees = map(callee_name, graph.calls_in(pending.pop()))
         new = [name for name in dict.fromkeys(callees) if name not in reached]
         reached.update(new)
         pending.extend(new)
-    return names <= reached
+    return reached
+
+
+def _erase(dead: set[str], roots: Sequence[ir.Operation], module: IndexedModule) -> bool:
+    """Erase functions that are not called; return False where more than calls may use them."""
+    references, places = module.references, module.roots()
+    if references is None or places is None or not dead.isdisjoint(references):
+        return False
+    are_dead = [op.name == FUNCTION and symbol_name(op) in dead for op in roots]
+    pairs = list(zip(places, are_dead, strict=True))
+    module.rearrange([place for place, is_dead in pairs if not is_dead])
+    for op, is_dead in zip(roots, are_dead, strict=True):
+        if is_dead:
+            op.erase()
+    return True
+
+
+def _run_upstream(module: IndexedModule, roots: Sequence[ir.Operation]) -> None:
+    places = module.roots()
+    names = [symbol_name(op) if SYMBOL in op.attributes else None for op in roots]
+    run_upstream(module.module, SymbolDce.name)
+    body = module.module.body.operations
+    if places is None:
+        module.ops_changed()
+        module.meshes_changed()
+    elif len(body) != len(roots):
+        left = {symbol_name(op.operation) for op in body}
+        pairs = zip(places, names, strict=True)
+        module.rearrange([place for place, name in pairs if name in left])
+        module.meshes_changed()

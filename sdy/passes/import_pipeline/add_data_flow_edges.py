@@ -34,7 +34,7 @@ class AddDataFlowEdges(Pass):
         for name in sorted(DATA_FLOW_OPS):
             for op in module.ops(name):
                 if name in REGION_OPS:
-                    has_changed |= add_edges(block_argument_edge_owners(op), codec)
-                has_changed |= add_edges(op.results, codec)
+                    has_changed |= bool(add_edges(block_argument_edge_owners(op), codec))
+                has_changed |= bool(add_edges(op.results, codec))
         if has_changed:
             module.ops_changed(DATA_FLOW_EDGE)

@@ -49,6 +49,8 @@ class ConstantOrScalarSplitter(Pass):
         graph = CallGraph(module)
         functions = Functions(graph.functions, SymbolNames(module), module.module)
         structure = module.structure
+        # For `symbol-dce`: functions of constants that have moved to the calls are not called.
+        module.read_references()
         # Shardy does it by a dialect conversion.
         renew_uses(structure.use_orders, structure, module.numbered_ops)
         is_visited = bytearray(name in NAMES_LOOKED_AT for name in structure.names)

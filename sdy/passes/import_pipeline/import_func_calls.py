@@ -25,10 +25,12 @@ from sdy.ir.replacement import create_for
 from sdy.ir.symbols import symbol_name
 from sdy.ir.values import operations
 from sdy.passes.base import Pass, option
+from sdy.passes.import_pipeline.imported_order import Imported, Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sdy.ir.attributes import AttributeCodec
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["ImportFuncCalls"]
@@ -55,24 +57,26 @@ class ImportFuncCalls(Pass):
     def run(self, module: IndexedModule) -> None:
         """Import the calls; an error where a function calls itself or has no single block."""
         computations = module.ops(NAMED_COMPUTATION)
-        if module.ops(CALL):
-            computations = [*computations, *_import_calls(module)]
-            module.ops_changed()
-        if self.add_data_flow_edges_on_named_computations:
-            _add_edges(computations, module)
+        importer = _import_calls(module) if module.ops(CALL) else None
+        adds_edges = self.add_data_flow_edges_on_named_computations
+        if adds_edges and any([any(_add_edges(op, module.codec)) for op in computations]):
+            module.ops_changed(DATA_FLOW_EDGE)
+        if importer is not None:
+            if adds_edges:
+                importer.add_edges()
+            importer.rearrange()
 
 
-def _import_calls(module: IndexedModule) -> list[ir.Operation]:
-    """Replace all calls; return the named computations that are new, those in clones too."""
+def _import_calls(module: IndexedModule) -> _Importer:
+    """Replace all calls."""
     graph = CallGraph(module)
     graph.refuse_recursion()
     importer = _Importer(module, graph)
     for function in graph.post_order():
-        for call in graph.calls_in(function):
-            importer.import_call(call)
+        importer.import_calls(function, graph.calls_in(function))
     for name in importer.moved:
         graph.functions[name].erase()
-    return importer.created
+    return importer
 
 
 class _Importer:
@@ -80,38 +84,59 @@ class _Importer:
 
     Attributes:
       moved: the named computation that has taken the body, for each function called so far.
-      created: all new named computations.
 
     """
 
     def __init__(self, module: IndexedModule, graph: CallGraph) -> None:
-        self.created: list[ir.Operation] = []
         self.moved: dict[str, ir.Operation] = {}
+        self._created: list[Imported] = []
+        self._by_function: dict[str, list[Imported]] = {}
         self._functions = graph.functions
+        self._module = module
         self._codec = module.codec
+        self._places = Places(module)
 
-    def import_call(self, call: ir.Operation) -> None:
+    def import_calls(self, function: str, calls: Iterable[ir.Operation]) -> None:
+        """Replace the calls in a function."""
+        self._by_function[function] = [self._import_call(call) for call in calls]
+
+    def add_edges(self) -> None:
+        """Add data-flow edges to all new named computations, those in clones too."""
+        for each in self._created:
+            each.argument_edges, each.result_edges = _add_edges(each.op, self._codec)
+
+    def rearrange(self) -> None:
+        """Tell the module where its ops stand now."""
+        if self._places.are_known:
+            self._module.rearrange(self._places.pieces(self._by_function))
+        else:
+            self._module.ops_changed()
+
+    def _import_call(self, call: ir.Operation) -> Imported:
         name = callee_name(call)
         function = self._functions[name]
         named = self._named_computation(call, function)
-        self.created.append(named)
+        imported = Imported(named, name)
+        self._created.append(imported)
         if name in self.moved:
             message = (
                 f"function @{name} has multiple call ops, "
                 "we need to clone the function body for each call"
             )
             warn_once(_MULTIPLE_CALLS, call, message)
-            if len(self.created) > MAX_COPIES:
+            if len(self._created) > MAX_COPIES:
                 raise too_many_copies(call)
             _clone_body(self.moved[name], named)
-            self.created += (op for op in operations(named) if op.name == NAMED_COMPUTATION)
+            inner = [op for op in operations(named) if op.name == NAMED_COMPUTATION]
+            self._created += [Imported(op, name) for op in inner]
         else:
             _require_one_block(function, call)
             self.moved[name] = named
-            move_body(function, named, SDY_RETURN)
+            imported.terminator = move_body(function, named, SDY_RETURN)
         for old, new in zip(call.results, named.results, strict=True):
             old.replace_all_uses_with(new)
         call.erase()
+        return imported
 
     def _named_computation(self, call: ir.Operation, function: ir.Operation) -> ir.Operation:
         attributes = discardable_attributes(call)
@@ -141,12 +166,11 @@ def _clone_body(source: ir.Operation, target: ir.Operation) -> None:
     clone.erase()
 
 
-def _add_edges(computations: Iterable[ir.Operation], module: IndexedModule) -> None:
-    has_changed = False
-    for op in computations:
-        for values in (block_argument_edge_owners(op), op.results):
-            # Computations that are not imported may have their edges already.
-            owners = [value for value in values if edge_on(value) is None]
-            has_changed |= add_edges(owners, module.codec)
-    if has_changed:
-        module.ops_changed(DATA_FLOW_EDGE)
+def _add_edges(
+    op: ir.Operation, codec: AttributeCodec
+) -> tuple[list[ir.Operation], list[ir.Operation]]:
+    """Add data-flow edges to the arguments and to the results of a named computation."""
+    # Computations that are not imported may have their edges already.
+    arguments = [value for value in block_argument_edge_owners(op) if edge_on(value) is None]
+    results = [value for value in op.results if edge_on(value) is None]
+    return add_edges(arguments, codec), add_edges(results, codec)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.ir.call_graph import CallGraph
+from sdy.ir.op_names import FUNCTION
+from sdy.ir.symbols import symbol_name
 from sdy.passes.base import Pass
 
 if TYPE_CHECKING:
@@ -27,13 +29,23 @@ class PreOrderFuncs(Pass):
     def run(self, module: IndexedModule) -> None:
         """Move the functions in place."""
         graph = CallGraph(module)
-        ordered = [graph.functions[name] for name in graph.pre_order()]
-        last_ops = [op.operation for op in module.module.body.operations][-len(ordered) :]
-        if not ordered or last_ops == ordered:
+        order = graph.pre_order()
+        ordered = [graph.functions[name] for name in order]
+        roots = [op.operation for op in module.module.body.operations]
+        if not ordered or roots[-len(ordered) :] == ordered:
             return
-        last = last_ops[-1]
+        places = module.roots()
+        names = [symbol_name(op) if op.name == FUNCTION else None for op in roots]
+        last = roots[-1]
         for function in ordered:
             if function != last:
                 function.move_after(last)
             last = function
-        module.ops_changed()
+        if places is None:
+            module.ops_changed()
+            return
+        moved = dict.fromkeys(order, range(0))
+        pairs = list(zip(names, places, strict=True))
+        moved |= {name: place for name, place in pairs if name in moved}
+        kept = [place for name, place in pairs if name not in moved]
+        module.rearrange([*kept, *moved.values()])
