@@ -7,7 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from sdy.explain.locations import NOWHERE
+from sdy.explain.program import functions_of
+from sdy.ir.attributes import SHARDING
 from sdy.ir.data_flow import MANUAL_COMPUTATION
+from sdy.ir.signature_attributes import signature_entries
+from sdy.ir.values import function_name
 from sdy.passes.propagation.origins import Origin, OriginKind
 
 if TYPE_CHECKING:
@@ -52,14 +56,22 @@ class Annotations:
     """Finds the annotations in a record."""
 
     def __init__(self, traced: Traced, record: Record, naming: Naming) -> None:
+        self._source = traced.source
         self._program = traced.program
         self._correspondence = traced.correspondence
         self._record = record
         self._naming = naming
 
     def of(self, tensor: int, axis: AxisRef | None = None) -> Annotation:
-        """Return the annotation that a tensor has an axis from, or that says what it says."""
+        """Return the annotation that a tensor has an axis from, or that says what it says.
+
+        What an argument of a function says itself goes before what its users say, which Shardy's
+        debug attributes have as the origin.
+        """
         origin = self._origin(tensor, axis)
+        argument = self._annotated_arguments.get(tensor)
+        if argument is not None:
+            return self._argument(tensor, *argument, origin)
         if origin is None:
             return self._own_annotation(tensor)
         match origin.kind:
@@ -76,17 +88,49 @@ class Annotations:
         """Yield the annotations of the program, in the order of its text.
 
         Those are on arguments and results of functions, on sharding constraints, on manual
-        computations and on other ops. What the input of a constraint has from it is not one.
+        computations and on other ops. What the input of a constraint or of a manual computation
+        has from it is not one.
         """
-        constrained = {self._record.results[mark][0] for mark in self._record.constraints}
+        own = {
+            "constraint": {self._record.results[mark][0] for mark in self._record.constraints},
+            "manual input": self._manual_arguments(),
+        }
         met: set[int] = set()
         for _, tensor in sorted(self._correspondence.tensor_by_value.items()):
             if tensor in met or self._record.annotated[tensor] is None:
                 continue
             met.add(tensor)
             annotation = self.of(tensor)
-            if annotation.kind != "constraint" or tensor in constrained:
+            if annotation.kind not in own or tensor in own[annotation.kind]:
                 yield annotation
+
+    def _manual_arguments(self) -> set[int]:
+        """Return the tensors that are the arguments of manual computations."""
+        tensors = self._correspondence.tensor_by_value
+        return {
+            tensors[number]
+            for op in self._program.ops
+            if op.name == MANUAL_COMPUTATION
+            for number in op.arguments
+            if number in tensors
+        }
+
+    @cached_property
+    def _annotated_arguments(self) -> dict[int, tuple[Value, int]]:
+        """The tensors of the arguments that the source annotates, with their places among these."""
+        annotated = {
+            (function_name(function), index)
+            for function in functions_of(self._source)
+            for index, entry in enumerate(signature_entries(function, "arg_attrs"))
+            if SHARDING in entry
+        }
+        tensors = self._correspondence.tensor_by_value
+        return {
+            tensors[number]: (self._program.values[number], index)
+            for function in self._program.functions
+            for index, number in enumerate(function.arguments)
+            if (function.name, index) in annotated and number in tensors
+        }
 
     @cached_property
     def _constraint_of(self) -> dict[int, int]:
@@ -141,7 +185,13 @@ class Annotations:
         if value.number in function.results:
             origin = Origin(OriginKind.OUTPUT, function.results.index(value.number))
             return self._annotation("result", tensor, value.place, str(value), origin)
-        origin = Origin(OriginKind.INPUT, function.arguments.index(value.number))
+        return self._argument(tensor, value, function.arguments.index(value.number))
+
+    def _argument(
+        self, tensor: int, value: Value, index: int, origin: Origin | None = None
+    ) -> Annotation:
+        """Return the annotation that is on an argument of a function."""
+        origin = origin or Origin(OriginKind.INPUT, index)
         return self._annotation("argument", tensor, value.place, f"argument {value}", origin)
 
     def _annotation_of_op(self, tensor: int, value: Value, op: Op) -> Annotation:

@@ -20,10 +20,10 @@ __all__ = ["cost_lines", "suggestion_lines"]
 
 
 def cost_lines(explanation: Explanation, places: PlaceTexts, top: int) -> Iterator[str]:
-    """Yield what XLA's partitioner is to add, by axes, line and value, and the memory."""
+    """Yield what communicates, by axes, line and value, and the memory of a device."""
     machine = explanation.topology
     on = "" if machine is None else f", on {machine.name}"
-    yield f"Communication that XLA's partitioner is to add, in one run{on}"
+    yield f"Communication in one run{on}: what XLA's partitioner adds, and the program's own"
     yield from _communication(explanation, places, top)
     memory = explanation.memory
     yield "Memory of one device, an estimate"

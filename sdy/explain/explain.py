@@ -46,8 +46,9 @@ def explain(
       Error: located, where the program cannot be propagated; where there is no such topology.
 
     """
-    from sdy.dialect.errors import Error
+    from sdy.dialect.errors import Error, check_type
     from sdy.explain.explanation import Explanation
+    from sdy.explain.topologies import Topology
     from sdy.explain.topologies import topology as find_topology
     from sdy.explain.traced import trace
     from sdy.ir.load import load
@@ -60,5 +61,7 @@ def explain(
         follow_composites=follow_composites,
         remove_sub_axes_in_input_output_shardings=sub_axes_in_io == "remove",
     )
+    if topology is not None:
+        check_type(topology, (str, Topology), "topology", "a name, a path or a Topology")
     machine = find_topology(topology) if isinstance(topology, str) else topology
     return Explanation(trace(load(program), pipeline), machine)

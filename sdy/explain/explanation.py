@@ -217,6 +217,7 @@ class Explanation:
 
     def diff(self, other: Explanation) -> Difference:
         """Return what is different in the explanation of another program, or of a changed one."""
+        check_type(other, Explanation, "other", "an Explanation")
         return compare(self, other)
 
     # As a whole.
@@ -229,6 +230,7 @@ class Explanation:
             takes the time of some propagations.
 
         """
+        check_type(suggestions, int, "suggestions", "an int")
         form = JsonForm(self._traced)
         return form.document(cost_tables(self, form, suggestions))
 

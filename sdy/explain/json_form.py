@@ -100,6 +100,8 @@ class JsonForm:
 
         """
         program = self._traced.program
+        for annotation in () if self._inquiry is None else self._inquiry.chains.annotations:
+            self._annotations.index(annotation)
         tables = {
             "functions": [_function(program, function) for function in program.functions],
             "values": [self._value(value) for value in program.values],

@@ -79,7 +79,7 @@ def _whole(explanation: Explanation, places: PlaceTexts, top: int) -> Iterator[s
     groups = sorted(alike.items(), key=lambda group: -group[1][0].local_bytes * len(group[1]))
     if not groups:
         return
-    yield "Whole on every device, the largest first; without a reason: nothing comes near"
+    yield "Whole on every device, the largest first; where no reason stands, no axis came near"
     rows = []
     for (type_, _, name), values in groups:
         shown = _name(name, list(map(str, values)))
@@ -101,9 +101,13 @@ def _pattern(text: str) -> str:
 def _name(pattern: str, texts: Sequence[str]) -> str:
     """Return what stands for several texts of one pattern: the first, where they are one or differ.
 
-    Where only their numbers differ, that is the pattern.
+    Where only their numbers differ, those that do are stars.
     """
-    return pattern if len(texts) > 1 and _pattern(texts[0]) == pattern else texts[0]
+    if _pattern(texts[0]) != pattern:
+        return texts[0]
+    columns = zip(*map(_NUMBER.findall, texts), strict=True)
+    numbers = iter([column[0] if len(set(column)) == 1 else "*" for column in columns])
+    return _NUMBER.sub(lambda _: next(numbers), texts[0])
 
 
 def _number(count: int) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
+from sdy.explain.call_places import CallPlaces
 from sdy.explain.correspondence import Correspondence
 from sdy.explain.inquiry import Inquiry
 from sdy.explain.locations import PlaceReader
@@ -15,7 +17,8 @@ from sdy.explain.program import read_program
 from sdy.explain.record import propagate_recorded
 from sdy.ir.diagnostics import verify
 from sdy.ir.indexed_module import IndexedModule
-from sdy.ir.values import operations
+from sdy.ir.op_names import FUNCTION
+from sdy.ir.values import function_name, operations
 from sdy.passes.pass_manager import PassManager, collector_paused, run_step
 from sdy.passes.pipeline import parse_pipeline
 from sdy.passes.propagation.passes import UserPriorityPropagate
@@ -88,8 +91,18 @@ class Traced:
         return read_program(module)
 
     def place(self, op: ir.Operation) -> Place:
-        """Return where in the source an op comes from."""
-        return self._places.read(op.location)
+        """Return where in the source an op comes from; else where its function is called."""
+        place = self._places.read(op.location)
+        if place.frames:
+            return place
+        function = op
+        while function.name != FUNCTION and function.parent is not None:
+            function = function.parent.operation
+        return replace(place, frames=self._call_places.frames(function_name(function)))
+
+    @cached_property
+    def _call_places(self) -> CallPlaces:
+        return CallPlaces(self.program)
 
 
 def trace(source: ir.Module, pipeline: PropagationPipeline | None = None) -> Traced:

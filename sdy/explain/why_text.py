@@ -34,6 +34,8 @@ def why_text(why: Why) -> str:
 def short_reason(why: Why) -> str:
     """Return in one line where axes came near a value that is not split; '' if they did nowhere."""
     texts = WhyTexts(PlaceTexts(_places(why)))
+    for removal in why.removed:
+        return printable(texts.removal(removal))
     for why_not in why.why_not:
         for conflict in why_not.conflicts:
             return printable(f"dimension {why_not.dim}: {texts.conflict(conflict)}")
@@ -86,7 +88,7 @@ class WhyTexts:
         for chains in _alike(why.chains):
             yield from self._chain(why, chains)
         for removal in why.removed:
-            yield self._removal(removal)
+            yield f"  {self.removal(removal)}"
         for why_not in why.why_not:
             yield from self._why_not(why_not)
 
@@ -145,9 +147,10 @@ class WhyTexts:
     # Why not.
 
     @staticmethod
-    def _removal(removal: Removal) -> str:
+    def removal(removal: Removal) -> str:
+        """Return what the export took away, and why."""
         return (
-            f"  dimension {removal.dim} lost {_axes(removal.axes)} again: {removal.parts} parts "
+            f"dimension {removal.dim} lost {_axes(removal.axes)} again: {removal.parts} parts "
             f"do not divide its size {removal.size}, and XLA takes no argument or result that is "
             "split unevenly"
         )

@@ -163,10 +163,15 @@ def parse_bytes(
     if not text.strip():
         raise _error_at(source, 1, 1, "expected a module, found an empty file")
     check_nesting(text, source, max_nesting)
-    if is_file and os.path.isfile(name):
+    if is_file and os.path.isfile(name) and _is_utf8(name):
         with errors_as_exceptions(context, source):
             return _parse(lambda: ir.Module.parseFile(name, context), name)
     return parse_text(text, source, context)
+
+
+def _is_utf8(text: str) -> bool:
+    """Return whether MLIR can be given a text; a file may have a name of other bytes."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def is_bytecode(data: bytes) -> bool:

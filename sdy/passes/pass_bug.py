@@ -20,6 +20,9 @@ __all__ = ["PassBugError", "error_of_pass"]
 # What passes call the op that they work on; of two in one function the last.
 _OP_VARIABLES = ("function", "call", "op")
 
+# How the bindings say that an attribute is of another kind than one that they were asked for.
+_OTHER_KIND = "Cannot cast attribute to "
+
 
 class PassBugError(DiagnosticError):
     """A pass failed in a way that no input should cause."""
@@ -29,8 +32,9 @@ def error_of_pass(name: str, module: ir.Module, error: Exception) -> Error:
     """Return the error for an exception that came out of the pass of that name.
 
     It stands at the op that the pass worked on, where that is known. A PassBugError says where in
-    the code of the pass the exception arose; a text of the module that is not UTF-8, which MLIR
-    allows and Python's texts cannot be, is a fault of the input.
+    the code of the pass the exception arose. A text of the module that is not UTF-8, which MLIR
+    allows and Python's texts cannot be, is a fault of the input; so is an attribute of another
+    kind than its name says, as MLIR verifies no attribute that is not the op's own.
     """
     op = _op_at_hand(error.__traceback__, module)
     if _is_of_text(error):
@@ -38,6 +42,9 @@ def error_of_pass(name: str, module: ir.Module, error: Exception) -> Error:
         if not isinstance(error, NotTextError):
             what = "the module" if op is None else f"op '{op.name}'"
             message = f"pass '{name}': {what} has a name or a text that is not UTF-8"
+        return Error(message) if op is None else op_error(op, message)
+    if isinstance(error, ValueError) and str(error).startswith(_OTHER_KIND):
+        message = f"pass '{name}': an attribute is of the wrong kind: {error}"
         return Error(message) if op is None else op_error(op, message)
     frame = traceback.extract_tb(error.__traceback__)[-1]
     code = f"{os.path.basename(frame.filename)}:{frame.lineno} in {frame.name}"

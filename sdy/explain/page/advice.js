@@ -74,6 +74,8 @@ function suggestionItem(app, suggestion) {
 /** Returns the annotation as JAX has it; as a sharding where JAX cannot say it. */
 function annotationCode(model, suggestion) {
   const sharding = model.shardings[suggestion.sharding];
+  const value = model.values[suggestion.value];
+  const isOnFunction = value?.op === null; // Of an argument or a result: JAX has no open ones.
   const dims = sharding.dimensions.map(({ axes, is_closed: isClosed }) => {
     if (!axes.length) return isClosed ? "None" : "P.UNCONSTRAINED";
     const names = axes.map((axis) => JSON.stringify(axis));
@@ -83,6 +85,8 @@ function annotationCode(model, suggestion) {
     ({ axes, is_closed: isClosed }) =>
       axes.some((axis) => parseAxis(axis).size !== null) || (axes.length && !isClosed),
   );
-  if (isPartial || sharding.unreduced.length) return sharding.text;
+  const isOpen = sharding.dimensions.some(({ is_closed: isClosed }) => !isClosed);
+  if (isPartial || sharding.unreduced.length || (isOnFunction && isOpen)) return sharding.text;
+  if (isOnFunction) return `NamedSharding(mesh, P(${dims.join(", ")}))`;
   return `jax.lax.with_sharding_constraint(x, P(${dims.join(", ")}))`;
 }

@@ -39,7 +39,7 @@ function overviewPanel(app) {
           ? annotation.text
           : link(annotation.text, () => app.select(selectionOfValue(model, annotation.value))),
         " ",
-        shardingSign(model, annotation.sharding),
+        shardingSignOf(model, annotation),
         annotationLine(model, annotation),
       ),
     );
@@ -265,11 +265,6 @@ function sourceLine(model, number) {
         text,
       )
     : null;
-}
-
-/** Returns the place of an annotation; null where its text says that, as of an argument. */
-function annotationLine(model, { text, place }) {
-  return text.includes(placeText(model, place)) ? null : sourceLine(model, place);
 }
 
 function framesSection(model, number) {

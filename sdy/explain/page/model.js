@@ -106,7 +106,8 @@ function placeText(model, number) {
   const place = model.places[number];
   if (!place.frames.length) return place.label;
   const [frame] = place.frames;
-  return frameText(frame) + (frame.function ? ` in ${frame.function}` : "");
+  const name = frame.function.split(".<locals>.").pop();
+  return frameText(frame) + (name ? ` in ${name}` : "");
 }
 
 /** Returns the bytes of a value on one device; 0 where its elements have no whole size. */

@@ -86,6 +86,13 @@ function shardingSign(model, number) {
   );
 }
 
+/** Returns what an annotation says; null of a manual computation, whose body has but a part. */
+function shardingSignOf(model, annotation) {
+  return annotation === null || annotation.sharding === null
+    ? null
+    : shardingSign(model, annotation.sharding);
+}
+
 /** Returns a collective with its axes and bytes. */
 function collectiveSign(model, collective, times = 1) {
   return element(

@@ -124,7 +124,7 @@ function stepItem(app, arrival) {
         {},
         annotation ? element("strong", { text: annotation.text }) : "its start is not known",
         " ",
-        annotation ? shardingSign(model, annotation.sharding) : null,
+        shardingSignOf(model, annotation),
         annotation?.value === arrival.value ? null : [" on ", where],
       ),
       annotation ? annotationLine(model, annotation) : null,
@@ -151,6 +151,11 @@ function stepItem(app, arrival) {
     sourceLine(model, move.place),
     element("span", { class: "fine", text: moveText(move) }),
   );
+}
+
+/** Returns the place of an annotation; null where its text says that, as of an argument. */
+function annotationLine(model, { text, place }) {
+  return text.includes(placeText(model, place)) ? null : sourceLine(model, place);
 }
 
 function moveLink(app, move) {
@@ -193,7 +198,7 @@ function whyNotItem(app, against, isClosed) {
         "Closed by ",
         element("strong", { text: closedBy.text }),
         " ",
-        shardingSign(model, closedBy.sharding),
+        shardingSignOf(model, closedBy),
         " ",
         annotationLine(model, closedBy),
       ),

@@ -5,11 +5,12 @@ Shardy keeps attributes of the sdy dialect there, as MLIR prints them, while a p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from jaxlib.mlir import ir
 
-from sdy.ir.diagnostics import op_error
+from sdy.ir.diagnostics import TEXT, DiagnosticError, Source, op_error
+from sdy.ir.load import MAX_NESTING, check_nesting
 from sdy.ir.signature_attributes import named_attributes
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ __all__ = [
     "with_frontend_attributes",
     "without_frontend_attributes",
 ]
+
+_Kind = TypeVar("_Kind", bound=ir.Attribute)
 
 _FRONTEND = "mhlo.frontend_attributes"
 
@@ -74,36 +77,59 @@ def remove_frontend_attributes(op: ir.Operation, *names: str) -> None:
         del op.attributes[_FRONTEND]
 
 
-def read_frontend_attribute(op: ir.Operation, name: str) -> ir.Attribute | None:
+def read_frontend_attribute(op: ir.Operation, name: str, kind: type[_Kind]) -> _Kind | None:
     """Return what the text of an op's frontend attribute says; None where it has none.
 
     Raises:
-      Error: at the op, where the text is no attribute.
+      Error: at the op, where the text is no attribute of that kind.
 
     """
-    return parse_frontend_attribute(op, _own(op), name)
+    return parse_frontend_attribute(op, _own(op), name, kind)
 
 
 def parse_frontend_attribute(
-    op: ir.Operation, attributes: Mapping[str, ir.Attribute], name: str
-) -> ir.Attribute | None:
+    op: ir.Operation, attributes: Mapping[str, ir.Attribute], name: str, kind: type[_Kind]
+) -> _Kind | None:
     """Return what the text of a frontend attribute says; None where there is none of that name.
 
     Raises:
-      Error: at `op`, where the text is no attribute.
+      Error: at `op`, where the text is no attribute of that kind.
 
     """
-    value = _frontend(attributes).get(name)
-    if value is None:
+    try:
+        value = _frontend(attributes).get(name)
+        text = None if value is None else ir.StringAttr(value).value
+    except ValueError as error:
+        raise op_error(op, f"{_FRONTEND}: expected a dictionary of texts: {error}") from None
+    if text is None:
         return None
-    text = ir.StringAttr(value).value
+    attribute = _parse(op, text)
+    if attribute is None:
+        raise op_error(op, f"frontend attribute '{name}' is no attribute: {text}")
+    try:
+        of_kind: _Kind = kind(attribute)
+    except ValueError:
+        expected = kind.__name__.removesuffix("Attr")
+        message = f"frontend attribute '{name}': expected a {expected}, got {text}"
+        raise op_error(op, message) from None
+    return of_kind
+
+
+def _parse(op: ir.Operation, text: str) -> ir.Attribute | None:
+    """Return the attribute that a text spells; None where it spells none, or several."""
+    try:
+        check_nesting(text, Source(TEXT, text))
+    except DiagnosticError:
+        raise op_error(op, f"a frontend attribute is nested more than {MAX_NESTING} deep") from None
     # Programs of old have backslashes before quotes.
     for each in (text, text.replace('\\"', '"')):
         try:
-            return ir.Attribute.parse(each, op.context)
+            # In a list, as MLIR's parser does not survive a text without any attribute.
+            found = ir.ArrayAttr(ir.Attribute.parse(f"[{each}\n]", op.context))
         except ir.MLIRError:
             continue
-    raise op_error(op, f"frontend attribute '{name}' is no attribute: {text}")
+        return found[0] if len(found) == 1 else None
+    return None
 
 
 def _own(op: ir.Operation) -> dict[str, ir.Attribute]:

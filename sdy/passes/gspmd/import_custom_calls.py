@@ -106,7 +106,7 @@ def _import_constraint(op: ir.Operation, codec: AttributeCodec) -> None:
 
 
 def _import_group(op: ir.Operation) -> None:
-    group = read_frontend_attribute(op, GROUP_ID)
+    group = read_frontend_attribute(op, GROUP_ID, ir.IntegerAttr)
     if group is None:
         raise op_error(op, "expected a custom call with a sharding group id")
     if any(next(iter(result.uses), None) is not None for result in op.results):
@@ -122,7 +122,7 @@ def _import_group(op: ir.Operation) -> None:
 
 
 def _import_barrier(op: ir.Operation) -> None:
-    direction = read_frontend_attribute(op, ALLOWED_DIRECTION)
+    direction = read_frontend_attribute(op, ALLOWED_DIRECTION, ir.IntegerAttr)
     if direction is None:
         raise op_error(op, "expected a custom call with an allowed direction")
     _replace(op, BARRIER, {"allowed_direction": direction})

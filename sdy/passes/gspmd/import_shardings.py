@@ -80,6 +80,8 @@ def _parse_all(module: IndexedModule) -> dict[ir.Attribute, HloSharding]:
     for op, attribute in _sharding_attributes(module):
         if attribute in parsed:
             continue
+        if not isinstance(attribute, ir.StringAttr):
+            raise op_error(op, f"in {HLO_SHARDING}: expected a text, got {attribute}")
         try:
             parsed[attribute] = HloSharding.parse(ir.StringAttr(attribute).value)
         except Error as error:
@@ -116,9 +118,13 @@ def _find_meshes(module: IndexedModule, shardings: Collection[HloSharding]) -> F
 def _add_meshes(module: IndexedModule, meshes: Sequence[Mesh]) -> None:
     place = ir.InsertionPoint.at_block_begin(module.module.body)
     for mesh in meshes:
+        try:
+            attribute = ir.Attribute.parse(f"#sdy.mesh<{mesh.body}>", module.context)
+        except ir.MLIRError:  # Such as one of device -1, which XLA's text may name.
+            raise op_error(module.operation, f"the devices of {mesh} are no mesh") from None
         attributes = {
             SYMBOL: ir.StringAttr.get(mesh.name or "", module.context),
-            "mesh": ir.Attribute.parse(f"#sdy.mesh<{mesh.body}>", module.context),
+            "mesh": attribute,
         }
         ir.Operation.create(MESH, attributes=attributes, loc=module.operation.location, ip=place)
     if meshes:

@@ -226,6 +226,7 @@ class Draft:
                 "element_type": "f32",
                 "sharding": self.sharding(axes) if axes else None,
                 "local_shape": local,
+                "manual_axes": [],
                 "op": op,
                 "place": place,
             }

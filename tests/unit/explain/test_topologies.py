@@ -48,6 +48,7 @@ def test_a_file_describes_a_machine(tmp_path: Path) -> None:
         ("h100:12", "whole nodes of 8"),
         ("v7:2x2", "there are v4:XxYxZ"),
         ("none.toml", "cannot read"),
+        ("v5e:" + "1" * 5000 + "x1", "expected v5e:XxY"),
     ],
 )
 def test_unknown_machines(name: str, message: str) -> None:
@@ -58,6 +59,8 @@ def test_unknown_machines(name: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("a=" + "[" * 5000, "nested too deep"),
+        ("a=" + "9" * 5000, "limit"),
         ("links = ", "<text>"),
         ("name = 'x'", "'links' is missing"),
         ("links = []", "at least one link"),

@@ -80,6 +80,35 @@ def test_a_page_goes_to_a_file(mlp: Path, tmp_path: Path) -> None:
     assert output.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
 
 
+def test_what_is_no_regular_file_is_written_itself_and_stays(mlp: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        run = sdy_explain(mlp, "-o", pipe)
+        assert (run.returncode, run.stderr) == (0, "")
+        assert os.read(reader, 7) == b"Program"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_link_to_a_file_stays_a_link(mlp: Path, tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("from before")
+    link.symlink_to(target)
+    assert sdy_explain(mlp, "-o", link).returncode == 0
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("Program")
+
+
+def test_a_file_whose_name_is_not_utf8_is_read(mlp: Path, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.mlir")
+    path.write_bytes(mlp.read_bytes())
+    run = sdy_explain(path)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 def test_two_programs_are_compared(mlp: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.mlir"
     other.write_text(MLP.replace('{"model"}', '{"model":(1)2}'), encoding="utf-8")
@@ -107,7 +136,10 @@ def test_standard_input_is_read() -> None:
         (["--why="], "sdy-explain: error: flag '--why': expected VALUE[:DIM[:AXIS]], got ''"),
         (["--diff", "a", "b"], "sdy-explain: error: --diff takes both of its files"),
         (["--topology=v9:2x4"], "sdy-explain: error: "),
-        (["-o", "/nowhere/x"], "sdy-explain: error: cannot write '/nowhere/x': No such file"),
+        (
+            ["-o", "/nowhere/x"],
+            "sdy-explain: error: cannot write '/nowhere/x': there is no directory",
+        ),
     ],
 )
 def test_wrong_arguments_are_told(mlp: Path, arguments: list[str], message: str) -> None:

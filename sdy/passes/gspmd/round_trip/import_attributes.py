@@ -93,11 +93,16 @@ class RoundTripImportShardyAttrs(Pass):
 
 
 def _import_meshes(module: IndexedModule) -> None:
-    meshes = read_frontend_attribute(module.operation, MESHES)
+    meshes = read_frontend_attribute(module.operation, MESHES, ir.DictAttr)
     if meshes is None:
         return
     place = ir.InsertionPoint.at_block_begin(module.module.body)
-    for name, mesh in named_attributes(ir.DictAttr(meshes)).items():
+    for name, mesh in named_attributes(meshes).items():
+        try:
+            mlir_sdy.MeshAttr(mesh)
+        except ValueError:
+            message = f"'{MESHES}': '{name}' is no mesh: {mesh}"
+            raise op_error(module.operation, message) from None
         attributes = {SYMBOL: ir.StringAttr.get(name, module.context), "mesh": mesh}
         ir.Operation.create(MESH, attributes=attributes, loc=module.operation.location, ip=place)
     remove_frontend_attributes(module.operation, MESHES)
@@ -116,10 +121,12 @@ def _import_tuple_shardings(module: IndexedModule) -> None:
         (TUPLE_RESULTS, "res_attrs", len(kind.results)),
     )
     for name, field, count in sides:
-        attribute = read_frontend_attribute(module.operation, name)
+        attribute = read_frontend_attribute(
+            module.operation, name, mlir_sdy.TensorShardingPerValueAttr
+        )
         if attribute is None:
             continue
-        shardings = mlir_sdy.TensorShardingPerValueAttr(attribute).shardings
+        shardings = attribute.shardings
         if len(shardings) != count:
             raise op_error(main, f"'{name}' has {len(shardings)} shardings for {count} values")
         for index, sharding in enumerate(shardings):
@@ -152,7 +159,9 @@ def _import_arguments(function: ir.Operation) -> None:
 def _argument(function: ir.Operation, entry: ir.DictAttr) -> ir.DictAttr:
     named = named_attributes(entry)
     named.pop(HLO_SHARDING, None)
-    sharding = parse_frontend_attribute(function, named, ROUND_TRIP_SHARDING)
+    sharding = parse_frontend_attribute(
+        function, named, ROUND_TRIP_SHARDING, mlir_sdy.TensorShardingAttr
+    )
     if sharding is not None:
         named = without_frontend_attributes(named, [ROUND_TRIP_SHARDING], function.context)
         named[SHARDING] = sharding
@@ -174,7 +183,7 @@ def _drop_hlo_shardings(function: ir.Operation, field: Field) -> None:
 
 def _import_op(op: ir.Operation, *, from_frontend: bool) -> None:
     attributes = op.attributes
-    rule = read_frontend_attribute(op, ROUND_TRIP_SHARDING_RULE)
+    rule = read_frontend_attribute(op, ROUND_TRIP_SHARDING_RULE, mlir_sdy.OpShardingRuleAttr)
     if rule is not None:
         attributes[SHARDING_RULE] = rule
         remove_frontend_attributes(op, ROUND_TRIP_SHARDING_RULE)
@@ -187,11 +196,22 @@ def _import_op(op: ir.Operation, *, from_frontend: bool) -> None:
         del attributes[HLO_SHARDING]
     if target_of(op) == FUNCTION_RESULT_TARGET:
         return
-    sharding = read_frontend_attribute(op, ROUND_TRIP_SHARDING)
+    sharding = read_frontend_attribute(op, ROUND_TRIP_SHARDING, mlir_sdy.TensorShardingPerValueAttr)
     if sharding is not None:
         if keeps:
+            if len(op.results):  # An op without results may have one that says where it runs.
+                _check_count(op, sharding, len(op.results))
             attributes[SHARDING] = sharding
         remove_frontend_attributes(op, ROUND_TRIP_SHARDING)
+
+
+def _check_count(
+    op: ir.Operation, per_value: mlir_sdy.TensorShardingPerValueAttr, count: int
+) -> None:
+    """Raise an error at the op where there are not as many shardings as values."""
+    found = len(per_value.shardings)
+    if found != count:
+        raise op_error(op, f"'{ROUND_TRIP_SHARDING}' has {found} shardings for {count} values")
 
 
 def _is_known_call(op: ir.Operation) -> bool:
@@ -200,9 +220,12 @@ def _is_known_call(op: ir.Operation) -> bool:
 
 def _import_result(op: ir.Operation, codec: AttributeCodec) -> None:
     """Give the sharding that a value is returned with to the function, and drop the custom call."""
-    per_value = read_frontend_attribute(op, ROUND_TRIP_SHARDING)
+    per_value = read_frontend_attribute(
+        op, ROUND_TRIP_SHARDING, mlir_sdy.TensorShardingPerValueAttr
+    )
     if per_value is None:
         raise op_error(op, f"expected custom call @{FUNCTION_RESULT_TARGET} to have a sharding")
+    _check_count(op, per_value, 1)
     (sharding,) = codec.shardings(per_value)
     returned = op.results[0]
     combine = _combine_of(op)

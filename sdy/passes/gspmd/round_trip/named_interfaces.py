@@ -42,23 +42,27 @@ def read_named_interfaces(module: IndexedModule) -> None:
             in_shardings = module.codec.list_attribute(_take_in_shardings(op, module.codec))
             _describe(op, {IN_SHARDINGS: in_shardings}, op)
         elif target == LOCAL_TO_GLOBAL:
-            _describe(op, {OUT_SHARDINGS: op.attributes[SHARDING]}, op.operands[0].owner)
+            local = op.operands[0].owner if len(op.operands) else None
+            _describe(op, {OUT_SHARDINGS: op.attributes[SHARDING]}, local)
     module.ops_changed()
 
 
 def _describe(
-    op: ir.Operation, shardings: dict[str, ir.Attribute], local: ir.Operation | ir.Block
+    op: ir.Operation, shardings: dict[str, ir.Attribute], local: ir.Operation | ir.Block | None
 ) -> None:
     """Give an op the frontend attributes, with the manual axes of a local one if it has any."""
-    is_op = not isinstance(local, ir.Block)
-    axes = local.operation.attributes.get(MANUAL_AXES) if is_op else None
-    set_frontend_attributes(op, shardings | ({} if axes is None else {MANUAL_AXES: axes}))
+    if local is not None and not isinstance(local, ir.Block):
+        axes = local.operation.attributes.get(MANUAL_AXES)
+        shardings = shardings if axes is None else {**shardings, MANUAL_AXES: axes}
+    set_frontend_attributes(op, shardings)
     del op.attributes[SHARDING]
 
 
 def _take_in_shardings(op: ir.Operation, codec: AttributeCodec) -> tuple[TensorSharding, ...]:
     """Take the constraints on an op's operands away; return their shardings."""
     local = codec.shardings(op.attributes[SHARDING])
+    if len(local) != len(op.operands):
+        raise op_error(op, f"expected one result for each of its {len(op.operands)} operands")
     return tuple(
         _take_in_sharding(op, number, local[number], codec) for number in range(len(local))
     )

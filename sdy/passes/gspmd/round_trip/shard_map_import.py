@@ -62,7 +62,13 @@ class RoundTripShardMapImport(Pass):
             for op in module.ops(CUSTOM_CALL)
             if target_of(op) in (GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL)
         ]
-        for op in shape_changes:
+        for op in reversed(shape_changes):
+            if any(next(iter(result.uses), None) is not None for result in op.results):
+                raise op_error(
+                    op,
+                    f"expected its results to go to or from a call of a function "
+                    f"@{ROUND_TRIP_BODY_FUNCTION}",
+                )
             op.erase()
         if shape_changes:
             module.ops_changed()
@@ -116,11 +122,13 @@ def _local_to_global(call: ir.Operation) -> ir.Operation | None:
 def _shardings(
     op: ir.Operation | None, name: str, codec: AttributeCodec
 ) -> tuple[TensorSharding, ...]:
-    attribute = None if op is None else read_frontend_attribute(op, name)
-    if attribute is None:
+    if op is None:
         return ()
-    return codec.shardings(mlir_sdy.TensorShardingPerValueAttr(attribute))
+    attribute = read_frontend_attribute(op, name, mlir_sdy.TensorShardingPerValueAttr)
+    return () if attribute is None else codec.shardings(attribute)
 
 
 def _manual_axes(op: ir.Operation | None) -> tuple[str, ...]:
-    return read_manual_axes(None if op is None else read_frontend_attribute(op, MANUAL_AXES))
+    if op is None:
+        return ()
+    return read_manual_axes(read_frontend_attribute(op, MANUAL_AXES, mlir_sdy.ManualAxesAttr))
