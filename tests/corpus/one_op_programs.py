@@ -92,6 +92,30 @@ def _dot(random: Random) -> OneOp:
     return _op(text, [first, second], result)
 
 
+def _general_dot(random: Random) -> OneOp:
+    """Return a dot of several dimensions of each kind, in any order in its operands."""
+    batch, summed, left, right = (
+        _shape(random, random.randint(least, 2)) for least in (0, 1, 1, 0)
+    )
+    operands, places, result = [], [], list(batch)
+    for free in (left, right):
+        sizes = [*batch, *summed, *free]
+        order = random.sample(range(len(sizes)), len(sizes))
+        operands.append([sizes[i] for i in order])
+        places.append([order.index(i) for i in range(len(sizes))])
+        result += [sizes[i] for i in order if i >= len(batch) + len(summed)]
+    named = {"batching": (0, len(batch)), "contracting": (len(batch), len(batch) + len(summed))}
+    numbers = ", ".join(
+        f"{side}_{kind}_dimensions = [{_join(place[start:end])}]"
+        for kind, (start, end) in named.items()
+        for side, place in zip(("lhs", "rhs"), places, strict=True)
+    )
+    text = (
+        f'"stablehlo.dot_general"(%a0, %a1) <{{dot_dimension_numbers = #stablehlo.dot<{numbers}>}}>'
+    )
+    return _op(text, operands, result)
+
+
 def _join(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
@@ -103,7 +127,10 @@ OTHERS: dict[str, Callable[[Random], OneOp]] = {
     "concatenate": _concatenate,
     "reverse": _reverse,
 }
-CONTRACTIONS: dict[str, Callable[[Random], OneOp]] = {"dot": _dot}
+CONTRACTIONS: dict[str, Callable[[Random], OneOp]] = {
+    "dot": _dot,
+    "dot_general": _general_dot,
+}
 
 
 def one_op_program(

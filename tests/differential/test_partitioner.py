@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import re
 from collections import Counter
 from collections.abc import Sequence
+from random import Random
 
 import pytest
 from jaxlib.mlir import ir
@@ -16,6 +20,7 @@ from tests.corpus.one_op_programs import CONTRACTIONS, OTHERS, one_op_program
 from tests.corpus.partitioned import Partitioned, partition
 from tests.corpus.reshard_pairs import random_pair
 from tests.corpus.resharding_programs import RESHARDING, WARNED_OF
+from tests.differential.random_programs import ProgramOptions, random_program
 from tests.versions import pinned
 
 pytestmark = pinned
@@ -85,19 +90,61 @@ def test_ops_are_partitioned_as_by_xla(name: str) -> None:
         assert len(foretold_warnings(module)) == len(xla.warnings), str(module)
 
 
+def count_of_different(modules: Sequence[ir.Module]) -> int:
+    """Return how many modules have other collectives in XLA; warnings are to be the same."""
+    different = 0
+    for module, xla in zip(modules, partitioned(modules), strict=True):
+        foreseen = foretold_warnings(module)
+        assert foreseen.total() == xla.warnings.total(), str(module)
+        assert set(filter(is_of_all_devices, xla.warnings)) <= set(foreseen), str(module)
+        different += foretold_bytes(module) != xla.bytes
+    return different
+
+
 @pytest.mark.parametrize("name", CONTRACTIONS)
-def test_most_contractions_are_partitioned_as_by_xla(name: str) -> None:
-    """Operands are in conflict in most of these; XLA's choice among many ways is not all known."""
+def test_contractions_are_partitioned_as_by_xla(name: str) -> None:
+    """Operands are in conflict in most of these; the result is sharded as they say."""
     texts = [
-        one_op_program(CONTRACTIONS[name], seed, is_result_sharded=False) for seed in range(60)
+        one_op_program(CONTRACTIONS[name], seed, is_result_sharded=False) for seed in range(40)
     ]
-    modules = [sdy.propagate(text) for text in texts]
-    answers = partitioned(modules)
-    ours = [foretold_bytes(module) for module in modules]
-    same = sum(mine == xla.bytes for mine, xla in zip(ours, answers, strict=True))
-    assert same >= 36
-    total = sum(xla.bytes.total() for xla in answers)
-    assert 0.6 < sum(mine.total() for mine in ours) / total < 1.4
+    assert count_of_different([sdy.propagate(text) for text in texts]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CONTRACTIONS)
+def test_contractions_of_any_result_are_partitioned_as_by_xla(name: str) -> None:
+    """All three tensors are in conflict in most of these, and XLA warns of one in seven."""
+    texts = [one_op_program(CONTRACTIONS[name], seed) for seed in range(100)]
+    # Where the result has the axes of the sum in another order, XLA moves more now and then.
+    assert count_of_different([sdy.load(text) for text in texts]) <= 1
+
+
+@pytest.mark.slow
+def test_warnings_of_random_programs_are_foreseen() -> None:
+    """XLA simplifies such programs before it partitions them, so a few may differ."""
+    modules = [sdy.propagate(text) for text in random_programs(60)]
+    missed, false, seen = 0, 0, 0
+    for module, xla in zip(modules, partitioned(modules), strict=True):
+        foreseen = foretold_warnings(module).total()
+        missed += max(0, xla.warnings.total() - foreseen)
+        false += max(0, foreseen - xla.warnings.total())
+        seen += foreseen
+    assert missed <= 1
+    assert false <= seen / 10
+
+
+def random_programs(count: int) -> list[str]:
+    """Return random programs for eight devices that are made for conflicts."""
+    options = ProgramOptions(ops=14, conflicts=True)
+    programs = (random_program(Random(seed).randrange, options) for seed in itertools.count())
+    for_eight = (text for text in programs if is_for_eight(text))
+    return list(itertools.islice(for_eight, count))
+
+
+def is_for_eight(text: str) -> bool:
+    """Return whether the mesh of a program has eight devices."""
+    mesh = text.partition("\n")[0]
+    return math.prod(int(size) for size in re.findall(r'"=(\d+)', mesh)) == 8
 
 
 def test_warnings_are_foreseen_with_their_shardings() -> None:

@@ -66,6 +66,7 @@ class OpCase:
       operands: the tensors that it takes.
       results: the tensors that it gives.
       detail: what else decides, such as the bounds of a slice.
+      manual: the axes on which the op is local already.
 
     """
 
@@ -75,6 +76,7 @@ class OpCase:
     operands: tuple[Tensor, ...]
     results: tuple[Tensor, ...]
     detail: Detail = NO_DETAIL
+    manual: tuple[str, ...] = ()
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

@@ -174,11 +174,12 @@ class _Walk:
 
     def _visit_op(self, op: ir.Operation, name: str) -> Iterator[PointOfCommunication]:
         found = self._exchanges_of(op, name)
-        wanted = {exchange.index: exchange for exchange in found if exchange.role == "operand"}
         for index, value in enumerate(op.operands):
-            exchange = wanted.get(index)
-            sharding = exchange.to if exchange else self._tensors.sharding(value)
-            yield from self._use(op, value, sharding, exchange)
+            steps = [e for e in found if e.role == "operand" and e.index == index]
+            for exchange in steps:
+                yield from self._use(op, value, exchange.to, exchange)
+            if not steps:
+                yield from self._use(op, value, self._tensors.sharding(value))
         for exchange in found:
             if exchange.role == "operand" or not exchange.exchanges:
                 continue
@@ -191,7 +192,8 @@ class _Walk:
         operands = self._tensors.types.of_operands(op)
         results = self._tensors.types.of_results(op, name)
         detail = detail_of(op, name)
-        key = name, rule_key(op, name), detail, operands, results
+        manual = _manual_axes_around(op)
+        key = name, rule_key(op, name), detail, operands, results, manual
         found = self._exchanges.get(key)
         if found is None:
             tensors = [self._tensors.read(value) for value in (*op.operands, *op.results)]
@@ -200,7 +202,7 @@ class _Walk:
             found = ()
             if len(known) == len(tensors) and mesh is not None:
                 taken, given = tuple(known[:count]), tuple(known[count:])
-                case = OpCase(name, read_op_rule(op), mesh, taken, given, detail)
+                case = OpCase(name, read_op_rule(op), mesh, taken, given, detail, manual)
                 found = exchanges_of(case)
             self._exchanges[key] = found
         return found
@@ -268,6 +270,17 @@ class _Walk:
 def _is_passive(name: str) -> bool:
     """Return whether ops of that name never add anything by themselves."""
     return name in _COPIES or name in CONSTANT_LIKE or is_terminator(name)
+
+
+def _manual_axes_around(op: ir.Operation) -> tuple[str, ...]:
+    """Return the axes on which the bodies around an op are local, sorted."""
+    axes: set[str] = set()
+    parent = op.parent
+    while parent is not None:
+        if parent.operation.name == MANUAL_COMPUTATION:
+            axes |= manual_axes(parent.operation)
+        parent = parent.operation.parent
+    return tuple(sorted(axes))
 
 
 def _is_dead(op: ir.Operation) -> bool:

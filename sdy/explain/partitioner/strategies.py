@@ -1,8 +1,9 @@
 """How the partitioner splits the work of an op: a strategy for each kind of op.
 
 A strategy chooses the axes of each factor; what has to be moved for that follows. Most ops are
-split as their result is, a reduction as its operand is, and a contraction such that the least
-is moved. The choices are those of the `Handle...` methods of XLA's `spmd_partitioner.cc`.
+split as their result is, a reduction as its operand is, a dot in groups of devices, and a
+convolution such that the least is moved. The choices are those of the `Handle...` methods of XLA's
+`spmd_partitioner.cc`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdy.dialect.sharding import DimensionSharding, TensorSharding
-from sdy.explain.partitioner.contraction import split_contraction, split_convolution
+from sdy.explain.partitioner.convolutions import split_convolution
+from sdy.explain.partitioner.dots import split_dot
 from sdy.explain.partitioner.factor_axes import axes_of_result, axes_of_tensor
 from sdy.explain.partitioner.gathers import split_gather
 from sdy.explain.partitioner.op_case import (
@@ -24,6 +26,7 @@ from sdy.explain.partitioner.sorting import split_along_one_dimension
 from sdy.explain.partitioner.tiling import tiling_of
 from sdy.explain.partitioner.windows import split_reversal, split_window
 from sdy.ir.op_traits import is_elementwise
+from sdy.passes.propagation.rules.builder import rule_of_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +39,23 @@ __all__ = ["exchanges_of"]
 def exchanges_of(case: OpCase) -> tuple[OpExchange, ...]:
     """Return the points of communication of an op, in the order in which they happen."""
     strategy = _STRATEGIES.get(case.name, _as_result)
-    if case.rule is None or strategy is _as_whole:
+    rule = case.rule or _elementwise_rule(case)
+    if rule is None or strategy is _as_whole:
         return _as_whole(case)
-    return strategy(case, case.rule)
+    return strategy(case, rule)
+
+
+def _elementwise_rule(case: OpCase) -> OpShardingRule | None:
+    """Return the rule of an elementwise op that Shardy has none for; None for other ops.
+
+    Those are the ops of CHLO, which XLA takes apart into others before it partitions them.
+    """
+    shapes = {tensor.shape for tensor in case.tensors}
+    if not is_elementwise(case.name) or len(shapes) != 1:
+        return None
+    (shape,) = shapes
+    ranks = (len(shape),)
+    return rule_of_shape(shape, ranks * len(case.operands), ranks * len(case.results))
 
 
 def _as_whole(case: OpCase, _rule: OpShardingRule | None = None) -> tuple[OpExchange, ...]:
@@ -78,8 +95,8 @@ _STRATEGIES: dict[str, Callable[[OpCase, OpShardingRule], tuple[OpExchange, ...]
     "stablehlo.reverse": split_reversal,
     "stablehlo.sort": split_along_one_dimension,
     "stablehlo.reduce": _as_operand,
-    "stablehlo.dot": split_contraction,
-    "stablehlo.dot_general": split_contraction,
+    "stablehlo.dot": split_dot,
+    "stablehlo.dot_general": split_dot,
     "stablehlo.convolution": split_convolution,
     "stablehlo.reshape": split_reshape,
     "stablehlo.concatenate": split_along_one_dimension,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdy.dialect.hlo_sharding import HloSharding
+from sdy.dialect.listed_devices import check_listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +53,11 @@ class Tiling:
         rows = np.sort(devices.reshape(math.prod(dims), -1), axis=1)
         return Tiling(tuple(map(int, dims)), tuple(rows.reshape(-1).tolist()))
 
+    @staticmethod
+    def whole(rank: int, count: int) -> Tiling:
+        """Return the tiling in which so many devices each hold all of a tensor."""
+        return Tiling((1,) * rank, tuple(range(count)))
+
     @property
     def replicas(self) -> int:
         """The number of devices that hold each tile."""
@@ -77,7 +83,7 @@ class Tiling:
         Devices are counted by their rank among the devices of the tiling.
         """
         order = np.argsort(np.asarray(self.devices))
-        places = np.indices(self.dims).reshape(len(self.dims), -1).T
+        places = np.indices(self.dims).reshape(len(self.dims), math.prod(self.dims)).T
         held: NDArray[np.int64] = np.repeat(places, self.replicas, axis=0)[order]
         return held
 
@@ -123,6 +129,10 @@ class Tiling:
         """Return the tiling with the tiles along `dims` in reverse order."""
         return Tiling.of(self.dims, np.flip(self.array(), tuple(dims)))
 
+    def reshaped(self, dims: Sequence[int]) -> Tiling:
+        """Return the devices in the same order with other numbers of tiles."""
+        return Tiling.of(dims, self.array())
+
     def without(self, dims: Sequence[int]) -> Tiling:
         """Return the tiling in which `dims` are not split: their tiles are put together."""
         kept = [axis for axis in range(len(self.dims) + 1) if axis not in dims]
@@ -144,5 +154,6 @@ def tiling_of(sharding: TensorSharding) -> Tiling:
     mesh = sharding.bound_mesh
     hlo = HloSharding.from_sharding(replace(sharding, unreduced=()))
     if hlo.tiles is None:
+        check_listed(mesh.size, "a mesh")
         return Tiling((1,) * sharding.rank, mesh.device_ids or tuple(range(mesh.size)))
     return Tiling.of(hlo.data_dims, hlo.tiles.devices())

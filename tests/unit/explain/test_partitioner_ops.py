@@ -42,8 +42,13 @@ DOTS: list[tuple[str, str, str, Found]] = [
     ('[{"x"}, {}]', "[{}, {}]", '[{"x"}, {}]', []),
     # Both are split along what is summed up: parts of [8, 16].
     ('[{}, {"y"}]', '[{"y"}, {}]', "[{}, {}]", [("sum", "all-reduce", 8 * 16 * 4)]),
-    # The result has x already: the right operand gives it up.
-    ('[{"x"}, {}]', '[{"x"}, {}]', '[{"x"}, {}]', [("operand", "all-gather", 32 * 16 * 4)]),
+    # The result has x for its rows: the right operand goes to y, of four devices, and is summed up.
+    (
+        '[{"x"}, {}]',
+        '[{"x"}, {}]',
+        '[{"x"}, {}]',
+        [("operand", "collective-permute", 8 * 16 * 4), ("sum", "all-reduce", 4 * 16 * 4)],
+    ),
     # Columns are by y in the result and the right operand: the left one is gathered along y.
     ('[{"x"}, {"y"}]', '[{}, {"y"}]', '[{"x"}, {"y"}]', [("operand", "all-gather", 4 * 32 * 4)]),
     # The sum is kept in parts by rows; slicing moves nothing.
@@ -77,6 +82,14 @@ def test_operands_that_agree_are_used_as_they_are() -> None:
         f"%r = stablehlo.add %a, %b {{{said(WHOLE)}}} : tensor<8x8xf32>",
         f"tensor<8x8xf32> {whole}",
     ) == [("result", "all-gather", 8 * 8 * 4)]
+
+
+def test_an_elementwise_op_without_a_rule_is_split_all_the_same() -> None:
+    assert not exchanged(
+        f"%a: tensor<8x4xf32> {split(ROWS)}",
+        f"%r = chlo.square %a {{{said(ROWS)}}} : tensor<8x4xf32> -> tensor<8x4xf32>",
+        f"tensor<8x4xf32> {split(ROWS)}",
+    )
 
 
 def test_a_reduction_sums_up_along_one_dimension_after_the_other() -> None:

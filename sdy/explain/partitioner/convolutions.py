@@ -1,4 +1,4 @@
-"""Dots and convolutions: the split that moves the least."""
+"""Convolutions: the split that moves the least."""
 
 from __future__ import annotations
 
@@ -25,23 +25,19 @@ if TYPE_CHECKING:
     from sdy.dialect.axes import AxisRef
     from sdy.dialect.sharding_rule import OpShardingRule
 
-__all__ = ["split_contraction", "split_convolution"]
+__all__ = ["split_convolution"]
 
 _MOST_TRIED = 1024
 
 
-def split_contraction(case: OpCase, rule: OpShardingRule) -> tuple[OpExchange, ...]:
+def split_convolution(case: OpCase, rule: OpShardingRule) -> tuple[OpExchange, ...]:
     """Give each axis to a factor that has it in some tensor, or to none.
 
     XLA groups the devices along dimensions that two tensors split alike, batch, contracted or
     other, and goes on in the groups. So what the most tensors agree on comes first, then what
-    moves the least, without sums if that is as good, then what splits more.
+    moves the least, without sums if that is as good, then what splits more. Neighbours send the
+    input that windows reach over the edges of shards.
     """
-    return _best(case, rule)[1]
-
-
-def split_convolution(case: OpCase, rule: OpShardingRule) -> tuple[OpExchange, ...]:
-    """Split as a dot; neighbours send the input that windows reach over the edges of shards."""
     axes, found = _best(case, rule)
     image = sharding_by_factors(case, rule, 0, axes)
     halo = halo_exchanges(case.operands[0], image, case.detail.windows, case.results[0])
