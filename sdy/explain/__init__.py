@@ -8,7 +8,7 @@
   `answers`, `why_text`.
 - What it costs: `partitioner`, `communication`, `collective_costs`, `topologies`, `totals`,
   `memory`, `rematerialization`.
-- What if: `what_if`, `difference`, `suggestions`, `rivals`.
+- What if: `what_if`, `difference`, `suggestions`, `rivals`, `alike`.
 - To be read: `overview`, `cost_text`, `placement`, `columns`, `printable`; `json_form`,
   `cost_tables`; `html_page` and the folder `page`.
 """

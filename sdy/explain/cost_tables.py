@@ -100,6 +100,7 @@ def _total(total: Total) -> dict[str, Any]:
 def _suggestion(suggestion: Suggestion, form: JsonForm) -> dict[str, Any]:
     return {
         "value": suggestion.value.number,
+        "values": [value.number for value in suggestion.values],
         "sharding": form.sharding(suggestion.sharding),
         "for": form.place(suggestion.for_.place),
         "bytes_before": suggestion.bytes_before,

@@ -195,7 +195,11 @@ class Explanation:
     # What if.
 
     def with_constraint(
-        self, value: str | Value, sharding: TensorSharding | str, *, function: str = MAIN
+        self,
+        value: str | Value | tuple[str | Value, ...],
+        sharding: TensorSharding | str,
+        *,
+        function: str = MAIN,
     ) -> Explanation:
         """Return the explanation of the same program that also says how a value is sharded.
 
@@ -203,7 +207,8 @@ class Explanation:
         constraint. The program is propagated again; this explanation stays as it is.
 
         Args:
-          value: one of `values`, or what it is called; see `value`.
+          value: one of `values`, or what it is called; see `value`. Several, such as the values of
+            a suggestion, are each annotated so.
           sharding: what the program is to say, a value or its text: `<@mesh, [{"x"}, {?}]>`.
           function: in which function the name stands, if the name itself does not say so.
 
@@ -211,7 +216,8 @@ class Explanation:
           Error: where there is no such value, or the sharding does not fit it.
 
         """
-        found = self._resolve(value, function)
+        asked = value if isinstance(value, tuple) else (value,)
+        found = [self._resolve(each, function) for each in asked]
         module = with_annotation(self._traced, found, sharding)
         return Explanation(trace(module, self._traced.pipeline), self._topology)
 

@@ -5,9 +5,9 @@ What repeats itself, as the layers of a model do, is told of once, with a count.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from sdy.explain.alike import common_name, pattern
 from sdy.explain.columns import aligned, bytes_text, count_text
 from sdy.explain.cost_text import cost_lines
 from sdy.explain.locations import PlaceTexts
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from sdy.explain.program import Program, Value
 
 __all__ = ["overview"]
-
-_NUMBER = re.compile(r"\d+")
 
 
 def overview(explanation: Explanation, top: int) -> Iterator[str]:
@@ -57,12 +55,12 @@ def _annotations(explanation: Explanation, places: PlaceTexts, top: int) -> Iter
     alike: dict[tuple[str, str, str], list[str]] = {}
     for annotation in explanation.annotations:
         said = "" if annotation.sharding is None else f"<{annotation.sharding.body}>"
-        key = _pattern(annotation.text), said, places.text(annotation.place)
+        key = pattern(annotation.text), said, places.text(annotation.place)
         alike.setdefault(key, []).append(annotation.text)
     yield f"Annotations, {len(explanation.annotations)} in all: the rest follows from these"
     rows = [
-        (_number(len(texts)), _name(pattern, texts), said, place)
-        for (pattern, said, place), texts in alike.items()
+        (_number(len(texts)), _name(name, texts), said, place)
+        for (name, said, place), texts in alike.items()
     ]
     yield from aligned(rows, top)
 
@@ -72,7 +70,7 @@ def _whole(explanation: Explanation, places: PlaceTexts, top: int) -> Iterator[s
     alike: dict[tuple[str, str, str], list[Value]] = {}
     for value in _tensors(explanation.program):
         if not value.is_split:
-            name = _pattern(str(value))
+            name = pattern(str(value))
             if value.op is not None:
                 name = f"{explanation.ops[value.op].name}{places.at(value.place)}"
             alike.setdefault((value.type, value.function, name), []).append(value)
@@ -93,21 +91,9 @@ def _whole(explanation: Explanation, places: PlaceTexts, top: int) -> Iterator[s
             yield f"      {reason}"
 
 
-def _pattern(text: str) -> str:
-    """Return a text with all numbers alike."""
-    return _NUMBER.sub("*", text)
-
-
-def _name(pattern: str, texts: Sequence[str]) -> str:
-    """Return what stands for several texts of one pattern: the first, where they are one or differ.
-
-    Where only their numbers differ, those that do are stars.
-    """
-    if _pattern(texts[0]) != pattern:
-        return texts[0]
-    columns = zip(*map(_NUMBER.findall, texts), strict=True)
-    numbers = iter([column[0] if len(set(column)) == 1 else "*" for column in columns])
-    return _NUMBER.sub(lambda _: next(numbers), texts[0])
+def _name(pattern_: str, texts: Sequence[str]) -> str:
+    """Return what stands for several texts: the first, where a place told them to be alike."""
+    return common_name(texts) if pattern(texts[0]) == pattern_ else texts[0]
 
 
 def _number(count: int) -> str:

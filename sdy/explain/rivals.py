@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sdy.dialect.sharding import DimensionSharding
+from sdy.dialect.sharding import DimensionSharding, TensorSharding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sdy.dialect.axes import AxisRef
-    from sdy.dialect.sharding import TensorSharding
     from sdy.explain.program import Value
     from sdy.explain.traced import Traced
     from sdy.explain.why_not import Conflict
@@ -22,9 +21,11 @@ __all__ = ["rival_annotations"]
 def rival_annotations(
     traced: Traced, value: int, op: int
 ) -> Iterator[tuple[Value, TensorSharding]]:
-    """Yield the values with annotations that won against axes of an operand, and others for them.
+    """Yield the values with annotations that were in the way of an operand's axes, and others.
 
-    Those leave the axis that won out, and the dimension open: then the axis that lost may come.
+    An annotation of the very tensor that the axes did not come to has them there instead. One
+    whose axis won leaves it out and is open there, so that the axes that lost may come; of an
+    argument or a result all of it is open, as JAX cannot open a part.
 
     Args:
       traced: the program.
@@ -37,11 +38,16 @@ def rival_annotations(
         for conflict in _conflicts(traced, number):
             annotation, winner = conflict.annotation, conflict.winner
             is_meant = (conflict.source, conflict.op) == (value, op)
-            if not is_meant or winner is None or annotation is None:
+            if not is_meant or annotation is None:
                 continue
-            if annotation.value is not None and annotation.sharding is not None:
-                rival = traced.program.values[annotation.value]
-                yield rival, _opened(annotation.sharding, winner.axis)
+            if annotation.value is None or annotation.sharding is None:
+                continue
+            rival, said = traced.program.values[annotation.value], annotation.sharding
+            if conflict.value == rival.number:
+                yield rival, _moved(said, conflict.dim, conflict.axes)
+            if winner is not None:
+                nothing = TensorSharding.fully_open(said.mesh, said.rank)
+                yield rival, nothing if rival.op is None else _opened(said, winner.axis)
 
 
 def _conflicts(traced: Traced, value: int) -> Iterator[Conflict]:
@@ -61,3 +67,18 @@ def _opened(sharding: TensorSharding, axis: AxisRef) -> TensorSharding:
         for dimension in sharding.dimensions
     ]
     return replace(sharding, dimensions=tuple(dimensions))
+
+
+def _moved(sharding: TensorSharding, dim: int, axes: tuple[AxisRef, ...]) -> TensorSharding:
+    """Return a sharding with axes in a dimension, and without them elsewhere; all closed."""
+    dimensions = [
+        replace(
+            dimension,
+            axes=tuple(own for own in dimension.axes if not any(own.overlaps(a) for a in axes)),
+            is_closed=True,
+            priority=None,
+        )
+        for dimension in sharding.dimensions
+    ]
+    dimensions[dim] = replace(dimensions[dim], axes=axes)
+    return replace(sharding, dimensions=tuple(dimensions), replicated=(), unreduced=())

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sdy.dialect.errors import Error
+from sdy.dialect.sharding import TensorSharding
+from sdy.explain.alike import alike, group_text
+from sdy.explain.columns import bytes_text
 from sdy.explain.communication import communications
 from sdy.explain.rivals import rival_annotations
 from sdy.explain.traced import trace
@@ -15,9 +19,9 @@ from sdy.passes.export_pipeline.reshard_plan import plan_reshard
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sdy.dialect.sharding import TensorSharding
+    from sdy.explain.annotations import Annotation
     from sdy.explain.communication import Communication
-    from sdy.explain.program import Value
+    from sdy.explain.program import Program, Value
     from sdy.explain.topologies import Topology
     from sdy.explain.traced import Traced
 
@@ -29,11 +33,12 @@ _MOST_TRIED = 24
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """An annotation, and what the program sends with it.
+    """An annotation of one value or of several that are alike, and what the program sends with it.
 
     Attributes:
-      value: the tensor to annotate, of the program without it.
-      sharding: what to say of it.
+      values: the tensors to annotate, of the program without it; more than one where all are
+        annotated alike, as in the layers of a model.
+      sharding: what to say of each.
       for_: the reshard that it is to remove or to ease.
       bytes_before: how many bytes a device sends in a run without it.
       bytes_after: the same with it.
@@ -44,7 +49,7 @@ class Suggestion:
 
     """
 
-    value: Value
+    values: tuple[Value, ...]
     sharding: TensorSharding
     for_: Communication
     bytes_before: int
@@ -54,11 +59,26 @@ class Suggestion:
     rematerializations_before: int
     rematerializations_after: int
 
+    @property
+    def value(self) -> Value:
+        """The first of the values."""
+        return self.values[0]
+
+    @property
+    def is_removal(self) -> bool:
+        """Whether the annotations that are there are to go: the sharding says nothing."""
+        said = self.sharding
+        return said == TensorSharding.fully_open(said.mesh, said.rank)
+
     def __str__(self) -> str:
-        saved = self.bytes_before - self.bytes_after
-        text = f"annotate {self.value} with {self.sharding}: a device sends {saved} bytes less"
+        values = group_text(self.values)
+        text = f"annotate {values} with {self.sharding}"
+        if self.is_removal:
+            what = "annotation" if len(self.values) == 1 else "annotations"
+            text = f"take the {what} off {values}"
+        text += f": a device sends {bytes_text(self.bytes_before - self.bytes_after)} less"
         if self.bytes_before:
-            text += f" of {self.bytes_before}"
+            text += f" of {bytes_text(self.bytes_before)}"
         fewer = self.rematerializations_before - self.rematerializations_after
         if fewer > 0:
             text += f", {fewer} full rematerialization{'s' if fewer > 1 else ''} less"
@@ -72,8 +92,8 @@ def suggest(
 
     For each of the costliest reshards, the tensor that is moved, what it is computed from and
     what is computed of it are annotated as it is before or after, and as a plan of single
-    collectives has it between; and annotations that won against its axes are opened. Every
-    annotation is tried on a copy of the program.
+    collectives has it between; and annotations that were in the way of its axes are changed, each
+    alone and with those that are alike. Every annotation is tried on a copy of the program.
 
     Args:
       source: the program.
@@ -82,31 +102,57 @@ def suggest(
 
     """
     before = communications(source, topology)
-    tried: set[tuple[int, TensorSharding]] = set()
+    annotations = () if source.inquiry is None else tuple(source.inquiry.chains.annotations)
+    tried: set[tuple[tuple[Value, ...], TensorSharding]] = set()
     best: list[Suggestion] = []
     for reshard in _costliest(before):
         found: list[Suggestion] = []
-        for value, sharding in _candidates(source, reshard):
-            key = value.number, sharding
+        for values, sharding in _candidates(source, reshard, annotations):
+            key = values, sharding
             if key not in tried and len(tried) < _MOST_TRIED:
                 tried.add(key)
-                after = _try(source, value, sharding, topology)
+                after = _try(source, values, sharding, topology)
                 if after is not None and _is_better(after, before):
-                    found.append(_suggestion(value, sharding, reshard, before, after))
+                    found.append(_suggestion(values, sharding, reshard, before, after))
         best += sorted(found, key=_rank)[:1]
     return tuple(sorted(best, key=_rank)[:top])
 
 
 def _costliest(found: Iterable[Communication]) -> list[Communication]:
-    """Return the reshards that cost the most; those that gather everything first."""
+    """Return the reshards that cost the most; those that gather everything first.
+
+    Of those that are alike, as in the layers of a model, one comes before the others of all kinds.
+    """
     reshards = [point for point in found if point.reason == "reshard" and point.value is not None]
     reshards.sort(key=lambda point: (not point.rematerializes, -point.bytes))
-    return reshards[:_MOST_RESHARDS]
+    met: Counter[object] = Counter()
+    ranked: list[tuple[bool, int, Communication]] = []
+    for point in reshards:
+        kind = (point.from_, point.to, point.shape, point.place.frames or point)
+        ranked.append((not point.rematerializes, met[kind], point))
+        met[kind] += 1
+    ranked.sort(key=lambda each: each[:2])
+    return [point for _, _, point in ranked[:_MOST_RESHARDS]]
 
 
-def _candidates(source: Traced, reshard: Communication) -> Iterator[tuple[Value, TensorSharding]]:
+def _candidates(
+    source: Traced, reshard: Communication, annotations: Sequence[Annotation]
+) -> Iterator[tuple[tuple[Value, ...], TensorSharding]]:
     """Yield what could be annotated, and how."""
-    program = source.program
+    for value, sharding in _of_neighbours(source.program, reshard):
+        yield (value,), sharding
+    if reshard.op is None or reshard.value is None:
+        return
+    for rival, sharding in rival_annotations(source, reshard.value, reshard.op):
+        yield (rival,), sharding
+        for group in alike(source.program, annotations, rival):
+            yield group, sharding
+
+
+def _of_neighbours(
+    program: Program, reshard: Communication
+) -> Iterator[tuple[Value, TensorSharding]]:
+    """Yield what the tensor that is moved, its operands and its user could be sharded as."""
     if reshard.value is None:
         return
     value = program.values[reshard.value]
@@ -119,8 +165,6 @@ def _candidates(source: Traced, reshard: Communication) -> Iterator[tuple[Value,
     if value.op is not None:
         for number in program.ops[value.op].operands:
             yield from _as(program.values[number], value, [reshard.to, *between])
-    if reshard.op is not None:
-        yield from rival_annotations(source, value.number, reshard.op)
 
 
 def _as(
@@ -153,11 +197,14 @@ def _closed(sharding: TensorSharding) -> TensorSharding:
 
 
 def _try(
-    source: Traced, value: Value, sharding: TensorSharding, topology: Topology | None
+    source: Traced,
+    values: tuple[Value, ...],
+    sharding: TensorSharding,
+    topology: Topology | None,
 ) -> tuple[Communication, ...] | None:
     """Return the communication with an annotation; None where it cannot be made."""
     try:
-        module = with_annotation(source, value, sharding)
+        module = with_annotation(source, values, sharding)
         return communications(trace(module, source.pipeline), topology)
     except Error:
         return None
@@ -178,14 +225,14 @@ def _cost(found: Iterable[Communication]) -> float:
 
 
 def _suggestion(
-    value: Value,
+    values: tuple[Value, ...],
     sharding: TensorSharding,
     reshard: Communication,
     before: Sequence[Communication],
     after: Sequence[Communication],
 ) -> Suggestion:
     return Suggestion(
-        value,
+        values,
         sharding,
         reshard,
         sum(point.bytes for point in before),

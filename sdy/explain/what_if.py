@@ -1,4 +1,4 @@
-"""What would be if the program said more: a copy of it with one more annotation."""
+"""What would be if the program said more: a copy of it with more annotations."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from jaxlib.mlir.dialects import sdy as mlir_sdy
 
 from sdy.dialect.errors import Error, check_type
 from sdy.dialect.sharding import TensorSharding
+from sdy.explain.program import Value
 from sdy.explain.traced import clone_module
 from sdy.ir.binding import bind, ensure_mesh, module_of
 from sdy.ir.data_flow import owning_op
@@ -20,21 +21,25 @@ from sdy.ir.set_sharding import set_sharding
 from sdy.ir.values import FunctionResult, operations, values_of
 
 if TYPE_CHECKING:
-    from sdy.explain.program import Program, Value
+    from collections.abc import Sequence
+
+    from sdy.explain.program import Program
     from sdy.explain.traced import Traced
 
 __all__ = ["with_annotation"]
 
 
-def with_annotation(traced: Traced, value: Value, sharding: TensorSharding | str) -> ir.Module:
-    """Return a copy of a program that also says how one value is sharded.
+def with_annotation(
+    traced: Traced, values: Value | Sequence[Value], sharding: TensorSharding | str
+) -> ir.Module:
+    """Return a copy of a program that also says how one value, or each of several, is sharded.
 
     An argument or a result of a function carries the sharding itself; another value gets a
     sharding constraint, that all who use it read instead.
 
     Args:
       traced: the program.
-      value: a value of it after propagation.
+      values: of it after propagation, one or several.
       sharding: what to say of it, a value or its text in either spelling.
 
     Raises:
@@ -43,11 +48,13 @@ def with_annotation(traced: Traced, value: Value, sharding: TensorSharding | str
     """
     check_type(sharding, (TensorSharding, str), "sharding", "a TensorSharding or a str")
     module = clone_module(traced.source)
-    place = _place(operations(module.operation), traced.from_source, value)
-    if isinstance(place, FunctionResult) or owning_op(place).name in (FUNCTION, CONSTRAINT):
-        set_sharding(place, sharding)
-    else:
-        _constrain(place, sharding)
+    ops = operations(module.operation)
+    for value in (values,) if isinstance(values, Value) else values:
+        place = _place(ops, traced.from_source, value)
+        if isinstance(place, FunctionResult) or owning_op(place).name in (FUNCTION, CONSTRAINT):
+            set_sharding(place, sharding)
+        else:
+            _constrain(place, sharding)
     return module
 
 

@@ -1,5 +1,7 @@
 // Warnings before XLA's, and annotations that were tried and make the program talk less.
 
+const MOST_NAMED = 3; // Of the values of a suggestion.
+
 function adviceView(app) {
   const { model } = app;
   const warned = model.communication.filter((point) => point.rematerializes);
@@ -39,18 +41,16 @@ function suggestionItem(app, suggestion) {
   });
   const fewer =
     (suggestion.rematerializations_before ?? 0) - (suggestion.rematerializations_after ?? 0);
+  const isRemoval = saysNothing(model.shardings[suggestion.sharding]);
   return element(
     "li",
     { class: "suggestion" },
     element(
       "p",
       {},
-      "Annotate ",
-      suggestion.value === null || suggestion.value === undefined
-        ? null
-        : valueLink(app, suggestion.value),
-      " with ",
-      shardingSign(model, suggestion.sharding),
+      isRemoval ? "Take the annotation off " : "Annotate ",
+      suggestedValues(app, suggestion),
+      isRemoval ? null : [" with ", shardingSign(model, suggestion.sharding)],
     ),
     element(
       "p",
@@ -64,11 +64,30 @@ function suggestionItem(app, suggestion) {
       entry("now", before, suggestion.seconds_before),
       entry("with it", after, suggestion.seconds_after),
     ]),
-    element("pre", { class: "mono", text: annotationCode(model, suggestion) }),
+    isRemoval
+      ? null
+      : element("pre", { class: "mono", text: annotationCode(model, suggestion) }),
     Number.isInteger(suggestion.for)
       ? element("p", { class: "muted" }, "for what is moved at ", sourceLine(model, suggestion.for))
       : null,
   );
+}
+
+/** Returns the values to annotate: several where all are annotated alike. */
+function suggestedValues(app, { value, values = [value] }) {
+  const known = values.filter(Number.isInteger);
+  const shown = known.slice(0, MOST_NAMED);
+  const rest = known.length - shown.length;
+  return [
+    shown.map((each, index) => [index ? ", " : null, valueLink(app, each)]),
+    rest ? ` and ${rest} more that are alike` : null,
+  ];
+}
+
+/** Returns whether a sharding is as none at all. */
+function saysNothing({ dimensions, replicated, unreduced }) {
+  const isOpen = dimensions.every(({ axes, is_closed: isClosed }) => !axes.length && !isClosed);
+  return isOpen && !replicated.length && !unreduced.length;
 }
 
 /** Returns the annotation as JAX has it; as a sharding where JAX cannot say it. */

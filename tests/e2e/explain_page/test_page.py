@@ -207,6 +207,29 @@ def test_memory_warnings_and_suggestions(show: Opener) -> None:
     assert page.inner_text("#selected-name") == "%1"
 
 
+def test_a_suggestion_of_several_values_that_takes_annotations_off(show: Opener) -> None:
+    draft = Draft({"model": 2})
+    values = [draft.argument(f"w[{i}]", [8, 8], [["model"], []]) for i in range(5)]
+    draft.tables["suggestions"].append(
+        {
+            "value": values[0],
+            "values": values,
+            "sharding": draft.sharding([[], []]),
+            "bytes_before": 5000,
+            "bytes_after": 904,
+            "text": "take them off",
+        }
+    )
+    page = show(draft.document())
+    page.click("role=tab[name=/Advice/]")
+    text = page.inner_text("#advice .suggestion")
+    assert text.startswith("Take the annotation off ")
+    assert "and 2 more that are alike" in text
+    assert "sharding<" not in text
+    page.click("#advice .suggestion >> text=w[1]")
+    assert page.inner_text("#selected-name") == "%arg1"
+
+
 def looped() -> Draft:
     draft = Draft({"data": 2})
     x = draft.argument("x", [8, 8], [["data"], []])
