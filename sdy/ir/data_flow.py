@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "CASE",
     "DATA_FLOW_EDGE",
     "DATA_FLOW_OPS",
     "MANUAL_COMPUTATION",
     "NAMED_COMPUTATION",
+    "OPTIMIZATION_BARRIER",
+    "WHILE",
     "OperandPlace",
-    "edge_of_use",
     "edge_on",
     "edge_owner_of_target",
     "edge_source_places",
-    "edge_sources",
     "non_owner_targets",
     "owning_op",
     "region_terminator",
@@ -88,11 +89,6 @@ def edge_source_places(owner: ir.Value) -> list[OperandPlace]:
     return _RESULT_SOURCES[op.name](op, ir.OpResult(owner).result_number)
 
 
-def edge_sources(owner: ir.Value) -> list[ir.Value]:
-    """Return the sources of the edge that `owner` owns."""
-    return [op.operands[index] for op, index in edge_source_places(owner)]
-
-
 def non_owner_targets(owner: ir.Value) -> list[ir.Value]:
     """Return the targets, other than the owner, of the edge that `owner` owns."""
     op = owning_op(owner)
@@ -119,20 +115,3 @@ def edge_on(owner: ir.Value) -> ir.Operation | None:
         return None
     user: ir.Operation = uses[0].owner.operation
     return user if user.name == DATA_FLOW_EDGE else None
-
-
-def edge_of_use(
-    user: ir.Operation, operand_number: int, *, is_terminator: bool
-) -> ir.Operation | None:
-    """Return the edge that an operand of `user` is a source of; None where there is none.
-
-    An operand of a named or a manual computation gives none, though the edge of the block
-    argument has it as its source: in Shardy such an edge is not visited again for a change of
-    that operand, and the order of visits decides the answer.
-    """
-    op = user.parent if is_terminator else user
-    if op is None or op.name not in DATA_FLOW_OPS:
-        return None
-    if op.name in _BLOCK_ARGUMENT_OWNERS and not is_terminator:
-        return None
-    return edge_on(op.results[operand_number]) if operand_number < len(op.results) else None
