@@ -100,6 +100,8 @@ def parse_arguments(arguments: Sequence[str]) -> Options:
         raise Error("--diff answers one question: no other one, and no format, goes with it")
     if parsed.format != "text" and (parsed.why or parsed.placement):
         raise Error("--why and --placement print a text: leave --format out")
+    if parsed.topology and (parsed.why or parsed.placement) and not parsed.suggest:
+        raise Error("--why and --placement tell no costs: leave --topology out")
     return Options(
         inputs=tuple(parsed.diff or [parsed.file or "-"]),
         output=parsed.output,

@@ -137,6 +137,10 @@ def test_standard_input_is_read() -> None:
         (["--diff", "a", "b"], "sdy-explain: error: --diff takes both of its files"),
         (["--topology=v9:2x4"], "sdy-explain: error: "),
         (
+            ["--why=%1", "--topology=v5e:2x4"],
+            "sdy-explain: error: --why and --placement tell no costs: leave --topology out",
+        ),
+        (
             ["-o", "/nowhere/x"],
             "sdy-explain: error: cannot write '/nowhere/x': there is no directory",
         ),
