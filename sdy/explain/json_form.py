@@ -149,16 +149,22 @@ class JsonForm:
             "place": self.place(op.place),
         }
 
+    def _tensors(self, program: Program) -> Iterator[tuple[Inquiry, Value, int]]:
+        """Yield the values that are tensors of what was recorded, none where nothing was."""
+        inquiry = self._inquiry
+        if inquiry is None:
+            return
+        tensors = self._traced.correspondence.tensor_by_value
+        for value in program.values:
+            tensor = tensors.get(value.number)
+            if tensor is not None:
+                yield inquiry, value, tensor
+
     # Why.
 
     def _why(self, program: Program) -> Iterator[tuple[str, list[tuple[int, str, int]]]]:
         """Yield for each value that is split the dimensions, axes and arrivals."""
-        inquiry = self._inquiry
-        tensors = self._traced.correspondence.tensor_by_value
-        for value in program.values:
-            tensor = tensors.get(value.number)
-            if inquiry is None or tensor is None:
-                continue
+        for inquiry, value, tensor in self._tensors(program):
             axes = [
                 (dim, axis_text(axis), self._arrival(inquiry, tensor, dim, axis))
                 for dim in range(len(value.shape))
@@ -227,12 +233,7 @@ class JsonForm:
 
         A dimension that nothing came near, and that is not closed, is left out.
         """
-        inquiry = self._inquiry
-        tensors = self._traced.correspondence.tensor_by_value
-        for value in program.values:
-            tensor = tensors.get(value.number)
-            if inquiry is None or tensor is None:
-                continue
+        for inquiry, value, tensor in self._tensors(program):
             rows = [
                 row
                 for dim in range(len(value.shape))

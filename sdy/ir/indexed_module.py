@@ -14,7 +14,7 @@ from jaxlib.mlir.dialects import sdy as mlir_sdy
 from sdy.dialect.errors import Error
 from sdy.ir.attributes import AttributeCodec, read_mesh
 from sdy.ir.diagnostics import op_error
-from sdy.ir.op_index import NamedOp, OpIndex, ops_below
+from sdy.ir.op_index import NamedOp, OpIndex, grouped_by_name, ops_below
 from sdy.ir.op_names import FUNCTION, MESH, MODULE
 from sdy.ir.structure import NOTHING, read_structure
 from sdy.ir.structure_changes import Changes
@@ -103,11 +103,8 @@ class IndexedModule:
     def ops_by_name(self) -> dict[str, list[ir.Operation]]:
         """All ops below the module, by name."""
         index = self._refreshed()
-        by_name: dict[str, list[ir.Operation]] = {name: [] for name in index.distinct_names}
-        for name, op in zip(index.names, index.ops, strict=True):
-            by_name[name].append(op)
         self.forget_structure()
-        return by_name
+        return grouped_by_name(index.names, index.ops)
 
     @property
     def names(self) -> Collection[str]:

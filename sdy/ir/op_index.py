@@ -9,9 +9,9 @@ from jaxlib.mlir import ir
 from sdy.ir.op_names import MODULE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["NamedOp", "OpIndex", "Piece", "ops_below"]
+__all__ = ["NamedOp", "OpIndex", "Piece", "grouped_by_name", "ops_below"]
 
 NamedOp: TypeAlias = tuple[str, ir.Operation]
 
@@ -84,6 +84,16 @@ class OpIndex:
                 names.append(piece[0])
                 ops.append(piece[1])
         return OpIndex(names, ops)
+
+
+def grouped_by_name(
+    names: Sequence[str], ops: Sequence[ir.Operation]
+) -> dict[str, list[ir.Operation]]:
+    """Return the ops of each name, in their order."""
+    by_name: dict[str, list[ir.Operation]] = {name: [] for name in names}
+    for name, op in zip(names, ops, strict=True):
+        by_name[name].append(op)
+    return by_name
 
 
 def ops_below(

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-__all__ = ["limited_cpu_time", "limited_reading", "run_in_child"]
+__all__ = [
+    "limited_cpu_time",
+    "limited_reading",
+    "run_in_child",
+    "signal_message",
+    "status_of_work",
+]
 
 _STACK_SIZES = (1 << 30, 1 << 28, 1 << 26)
 
@@ -40,6 +46,29 @@ def run_in_child(work: Callable[[], int]) -> int:
         finally:
             os._exit(status)
     return os.waitstatus_to_exitcode(_wait(child))
+
+
+def status_of_work(work: Callable[[], int], fail: Callable[[str], int]) -> int:
+    """Return the exit status of `work`, for what it raises that of `fail` with a message of it."""
+    try:
+        return work()
+    except BrokenPipeError:
+        return 1
+    except MemoryError:
+        return fail("not enough memory")
+    except ImportError as error:
+        # The last line: NumPy has a page of advice before it.
+        return fail(f"cannot load a library: {str(error).strip().splitlines()[-1]}")
+    except Exception as error:
+        return fail(f"internal error: {type(error).__name__}: {error}")
+
+
+def signal_message(number: int) -> str:
+    """Return what is to be said of a child that a signal has killed."""
+    if number == signal.SIGVTALRM:
+        return "MLIR came to no end in reading this: the input is corrupt"
+    cause = f"{signal.Signals(number).name} ({signal.strsignal(number)})"
+    return f"MLIR was killed by {cause}: the input may be corrupt"
 
 
 def _wait(child: int) -> int:

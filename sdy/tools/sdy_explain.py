@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING
 
 from sdy.dialect.errors import Error
-from sdy.tools.child_process import run_in_child
+from sdy.tools.child_process import run_in_child, signal_message, status_of_work
 from sdy.tools.explain_flags import parse_arguments
 from sdy.tools.output_file import check_destination, interim_name, move_to_destination
 from sdy.tools.standard_streams import replace_closed_streams
@@ -49,9 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(options: Options) -> int:
     output = interim_name(options.output)
     try:
-        status = run_in_child(lambda: _work(options, output))
+        status = run_in_child(lambda: status_of_work(lambda: _explain(options, output), _fail))
         if status < 0:
-            status = _report_signal(-status)
+            status = _fail(signal_message(-status))
         if status == 0:
             move_to_destination(output, options.output)
     except OSError as error:
@@ -62,27 +61,10 @@ def _run(options: Options) -> int:
     return status
 
 
-def _work(options: Options, output: str) -> int:
-    try:
-        from sdy.tools.explain_session import run
+def _explain(options: Options, output: str) -> int:
+    from sdy.tools.explain_session import run
 
-        return run(options, output)
-    except BrokenPipeError:
-        return 1
-    except MemoryError:
-        return _fail("not enough memory")
-    except ImportError as error:
-        # The last line: NumPy has a page of advice before it.
-        return _fail(f"cannot load a library: {str(error).strip().splitlines()[-1]}")
-    except Exception as error:
-        return _fail(f"internal error: {type(error).__name__}: {error}")
-
-
-def _report_signal(number: int) -> int:
-    if number == signal.SIGVTALRM:
-        return _fail("MLIR came to no end in reading this: the input is corrupt")
-    cause = f"{signal.Signals(number).name} ({signal.strsignal(number)})"
-    return _fail(f"MLIR was killed by {cause}: the input may be corrupt")
+    return run(options, output)
 
 
 def _fail(message: str) -> int:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING
 
 from sdy.dialect.errors import Error
-from sdy.tools.child_process import run_in_child
+from sdy.tools.child_process import run_in_child, signal_message, status_of_work
 from sdy.tools.flags import parse_arguments
 from sdy.tools.output_file import check_destination, interim_name, move_to_destination
 from sdy.tools.standard_streams import discard_output, replace_closed_streams
@@ -77,23 +76,13 @@ def _run(options: Options) -> int:
     reproducer = options.pass_pipeline_crash_reproducer
     interim_reproducer = reproducer and interim_name(reproducer)
 
-    def work() -> int:
-        try:
-            from sdy.tools.opt_session import Session
+    def optimize() -> int:
+        from sdy.tools.opt_session import Session
 
-            return Session(options, output, interim_reproducer).run()
-        except BrokenPipeError:
-            return 1
-        except MemoryError:
-            return _fail("not enough memory")
-        except ImportError as error:
-            # The last line: NumPy has a page of advice before it.
-            return _fail(f"cannot load a library: {str(error).strip().splitlines()[-1]}")
-        except Exception as error:
-            return _fail(f"internal error: {type(error).__name__}: {error}")
+        return Session(options, output, interim_reproducer).run()
 
     try:
-        status = run_in_child(work)
+        status = run_in_child(lambda: status_of_work(optimize, _fail))
         if status < 0:
             status = _report_signal(options.input, -status)
         if status == 0:
@@ -110,12 +99,7 @@ def _run(options: Options) -> int:
 
 def _report_signal(source: str, number: int) -> int:
     name = "<stdin>" if source == "-" else source
-    if number == signal.SIGVTALRM:
-        what = "MLIR came to no end in reading this: the input is corrupt"
-    else:
-        cause = f"{signal.Signals(number).name} ({signal.strsignal(number)})"
-        what = f"MLIR was killed by {cause}: the input may be corrupt"
-    print(f"{name}: error: {what}", file=sys.stderr)
+    print(f"{name}: error: {signal_message(number)}", file=sys.stderr)
     return 1
 
 

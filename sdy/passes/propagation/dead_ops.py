@@ -31,8 +31,7 @@ class DeadOps:
         self.erased: list[int] = []
         self._graph = graph
         self._use_counts = list(map(len, graph.users))
-        first_of_kind = dict(zip(graph.kinds, graph.types, strict=True))
-        self._scalars = {kind for kind, type_ in first_of_kind.items() if is_scalar(type_)}
+        self._scalars = {kind for kind, type_ in graph.type_of_kind.items() if is_scalar(type_)}
         self._is_shared = [
             count != 1 and kind not in self._scalars
             for count, kind in zip(self._use_counts, graph.kinds, strict=True)

@@ -71,7 +71,6 @@ class Engine:
         self._main = main
         self._observer = observer
         self._steps = Steps(self.classes.classes, self.tensors.interner)
-        self._has_transforms = bool(self.classes.transforms)
         self._visits = Visits(graph, calls, self.tensors, self.classes)
         self._states = [NO_STATE] * len(graph.ops)
         self._kinds = self._all_kinds()
@@ -145,7 +144,7 @@ class Engine:
     def _state(self, op: int) -> int:
         shardings = self.tensors.shardings
         numbers = tuple([shardings[tensor] for tensor in self.classes.tensors[op]])
-        if self._has_transforms and op in self.classes.transforms:
+        if op in self.classes.transforms:
             numbers = (*numbers[:-1], self._seen_as(op, numbers[-1]))
         kind = self._kinds[op]
         known = self._known_states[kind].get(numbers)
@@ -154,10 +153,6 @@ class Engine:
     def _apply(self, op: int, changes: Changes) -> None:
         """Set the shardings that a step of `op` has changed, in order."""
         tensors, groups = self.classes.tensors[op], self.groups
-        if not groups and not self._has_transforms:
-            for position, number in changes:
-                self._assign(tensors[position], number, op)
-            return
         is_transformed = op in self.classes.transforms
         for position, number in changes:
             tensor, kept = tensors[position], number
@@ -249,7 +244,7 @@ class Engine:
         for value, result in zip(
             self.graph.operands[terminator], self.tensors.result_tensors[main], strict=True
         ):
-            number = self.classes.identity(self.graph.types[value])
+            number = self.classes.identity(self.graph.type_of(value))
             if number != NO_CLASS:
                 kind = self._steps.kind(number, multiple_uses=False)
                 returned.append((kind, self.tensors.of_value[value], result))

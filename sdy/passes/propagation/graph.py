@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jaxlib.mlir import ir
 
 from sdy.ir.diagnostics import op_error
+from sdy.ir.op_index import grouped_by_name
 from sdy.ir.structure import NOTHING
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Graph:
       users: for each value the ops that use it, once per use, in the order of the text.
       producers: the op that each value is a result of; NOTHING for a block argument.
       kinds: for each value a number that stands for its type.
-      types: the type of each value.
+      type_of_kind: these types.
       value_count: how many values there are.
 
     """
@@ -50,8 +51,9 @@ class Graph:
         first_of_kind = dict(
             zip(reversed(self.kinds), range(self.value_count - 1, -1, -1), strict=True)
         )
-        self._type_of_kind = {kind: self.value(v).type for kind, v in first_of_kind.items()}
-        self.types: list[ir.Type] = [self._type_of_kind[kind] for kind in self.kinds]
+        self.type_of_kind: dict[int, ir.Type] = {
+            kind: self.value(v).type for kind, v in first_of_kind.items()
+        }
         self._dictionaries: dict[int, Any] = {}
         self._ids: dict[ir.Value, int] = {}
 
@@ -62,6 +64,10 @@ class Graph:
             return self.ops[producer].results[number - self.results[producer][0]]
         op, region, block, index = self.structure.arguments[number]
         return self.ops[op].regions[region].blocks[block].arguments[index]
+
+    def type_of(self, value: int) -> ir.Type:
+        """Return the type of a value."""
+        return self.type_of_kind[self.kinds[value]]
 
     def owner(self, value: int) -> int:
         """Return the op that gives a value, or that has it as an argument of a block."""
@@ -113,16 +119,13 @@ class Graph:
 
     def ops_by_name(self) -> dict[str, list[ir.Operation]]:
         """Return the ops of each name, in the order of the text."""
-        by_name: dict[str, list[ir.Operation]] = {name: [] for name in self.names}
-        for name, op in zip(self.names, self.ops, strict=True):
-            by_name[name].append(op)
-        return by_name
+        return grouped_by_name(self.names, self.ops)
 
     def check_types(self) -> None:
         """Raise a located error if a result's shape is dynamic or its type a tuple."""
         complaints = {
             kind: complaint
-            for kind, type_ in self._type_of_kind.items()
+            for kind, type_ in self.type_of_kind.items()
             if (complaint := _complaint(type_))
         }
         if not complaints:

@@ -185,7 +185,7 @@ class OpClasses:
         elementwise ops.
         """
         graph, handle = self._graph, self._graph.ops[op]
-        types = [graph.types[value] for value in graph.operands[op] + graph.results[op]]
+        types = [graph.type_of(value) for value in graph.operands[op] + graph.results[op]]
         if is_elementwise(name) and entry is not _OWN_RULE:
             key: Hashable = (tuple([shape(kind) for kind in types]), len(graph.operands[op]))
         else:
@@ -227,7 +227,7 @@ class OpClasses:
 
     def _barrier_class(self, op: int) -> int:
         (result,) = self._graph.results[op]
-        kind = self._graph.types[result]
+        kind = self._graph.type_of(result)
         direction = ir.IntegerAttr(self._graph.ops[op].attributes["allowed_direction"]).value
         return self._number(
             OpClass(
@@ -247,7 +247,7 @@ class OpClasses:
         (result,) = graph.results[op]
         number = NO_CLASS
         if sources:
-            number = self.identity(graph.types[result], len(sources), Flow.PASS_THROUGH)
+            number = self.identity(graph.type_of(result), len(sources), Flow.PASS_THROUGH)
         if number == NO_CLASS:
             return
         self.of_op[op] = number

@@ -261,7 +261,7 @@ class Tensors:
             opened = tuple(t for t in self.siblings[tensor] if t != tensor)
             mesh = self.known(number).mesh
             for sibling in opened:
-                sibling_rank = rank(self.graph.types[sibling])
+                sibling_rank = rank(self.graph.type_of(sibling))
                 self._set(sibling, TensorSharding.fully_open(mesh, sibling_rank))
         self.shardings[tensor] = number
         return opened
