@@ -129,8 +129,12 @@ def _link(entry: Any, where: str) -> Link:
     _check_keys(entry, kinds, kinds, where)
     if entry["shape"] not in _SHAPES:
         raise Error(f"{where}: 'shape' is one of {', '.join(_SHAPES)}, got {entry['shape']!r}")
-    if entry["size"] < 1 or entry["bandwidth"] <= 0 or entry["latency"] < 0:
-        raise Error(f"{where}: sizes and bandwidths are positive, latencies not negative")
+    # Written so that what is not a number is refused, too.
+    rates_are_right = 0 < entry["bandwidth"] < math.inf and 0 <= entry["latency"] < math.inf
+    if entry["size"] < 1 or not rates_are_right:
+        raise Error(
+            f"{where}: sizes and bandwidths are positive, latencies not negative, all finite"
+        )
     return Link(**entry)
 
 

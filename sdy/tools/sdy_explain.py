@@ -10,7 +10,7 @@ from sdy.dialect.errors import Error
 from sdy.tools.child_process import run_in_child, signal_message, status_of_work
 from sdy.tools.explain_flags import parse_arguments
 from sdy.tools.output_file import check_destination, interim_name, move_to_destination
-from sdy.tools.standard_streams import replace_closed_streams
+from sdy.tools.standard_streams import replace_closed_streams, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Error as error:
         return _fail(str(error))
     except SystemExit:  # After --help and --version.
-        return 0
+        error = write_output()
+        return _fail(f"cannot write to standard output: {error.strerror}") if error else 0
     try:
         return _run(options)
     except KeyboardInterrupt:

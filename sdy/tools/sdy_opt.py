@@ -10,7 +10,7 @@ from sdy.dialect.errors import Error
 from sdy.tools.child_process import run_in_child, signal_message, status_of_work
 from sdy.tools.flags import parse_arguments
 from sdy.tools.output_file import check_destination, interim_name, move_to_destination
-from sdy.tools.standard_streams import discard_output, replace_closed_streams
+from sdy.tools.standard_streams import replace_closed_streams, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,14 +54,12 @@ def _answer(options: Options) -> str:
 
 
 def _print(text: str) -> int:
-    try:
-        print(text, end="", flush=True)
-    except OSError as error:
-        discard_output()
-        if isinstance(error, BrokenPipeError):
-            return 1
-        return _fail(f"cannot write to standard output: {error.strerror}")
-    return 0
+    error = write_output(text)
+    if error is None:
+        return 0
+    if isinstance(error, BrokenPipeError):
+        return 1
+    return _fail(f"cannot write to standard output: {error.strerror}")
 
 
 def _check_streams(options: Options, closed: frozenset[str]) -> None:

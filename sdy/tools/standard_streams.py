@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["discard_output", "replace_closed_streams"]
+__all__ = ["replace_closed_streams", "write_output"]
 
 _NAMES = ("stdin", "stdout", "stderr")
 
@@ -24,9 +24,14 @@ def replace_closed_streams() -> frozenset[str]:
     return frozenset(name for _, name in closed)
 
 
-def discard_output() -> None:
-    """Let what still waits to be written to standard output go nowhere, without a message."""
-    _put_null_device(sys.stdout.fileno())
+def write_output(text: str = "") -> OSError | None:
+    """Write to standard output, after all that waits there; return why that cannot be done."""
+    try:
+        print(text, end="", flush=True)
+    except OSError as error:
+        _put_null_device(sys.stdout.fileno())  # Nothing waits any longer, so that it ends well.
+        return error
+    return None
 
 
 def _is_open(number: int) -> bool:

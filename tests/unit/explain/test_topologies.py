@@ -69,6 +69,8 @@ def test_unknown_machines(name: str, message: str) -> None:
         (POD.replace("1e9", "'fast'"), "'bandwidth' is of the wrong kind"),
         (POD.replace('"ring"', '"star"'), "'shape' is one of"),
         (POD.replace("size = 4", "size = 0"), "are positive"),
+        (POD.replace("10e9", "inf"), "all finite"),
+        (POD.replace("1e-6", "nan"), "all finite"),
         (POD.replace("size = 4, ", ""), "'size' is missing"),
     ],
 )

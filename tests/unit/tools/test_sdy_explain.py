@@ -222,6 +222,17 @@ def test_help_and_version_are_printed() -> None:
     assert sdy_explain("--version").stdout.startswith("sdy ")
 
 
+def test_help_that_cannot_be_written_is_an_error() -> None:
+    command = f"exec {sys.executable} -m sdy.tools.sdy_explain --help >/dev/full"
+    run = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert run.returncode == 1
+    assert run.stderr == (
+        "sdy-explain: error: cannot write to standard output: No space left on device\n"
+    )
+
+
 def test_questions_are_read() -> None:
     texts = ("%0", "%0:1", "@f:%0:1:model", 'x:0:"model":(1)2', "params['a:b']")
     options = parse_arguments([f"--why={text}" for text in texts])
