@@ -38,8 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Error as error:
         return _fail(str(error))
     except SystemExit:  # After --help and --version.
-        error = write_output()
-        return _fail(f"cannot write to standard output: {error.strerror}") if error else 0
+        failure = write_output()
+        return _fail(f"cannot write to standard output: {failure.strerror}") if failure else 0
     try:
         return _run(options)
     except KeyboardInterrupt:
