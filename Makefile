@@ -23,8 +23,9 @@ test: lint
 	$(RUN) -m pytest -n auto
 
 test-compiled: $(COMPILED)/.made
-	$(WITH_COMPILED) -m pytest -n auto -o pythonpath= tests/unit/ir tests/unit/passes \
-	  tests/unit/propagation tests/unit/pipeline tests/differential/test_propagation.py \
+	$(WITH_COMPILED) -m pytest -n auto -o pythonpath= tests/unit/dialect tests/unit/ir \
+	  tests/unit/passes tests/unit/propagation tests/unit/rules tests/unit/pipeline \
+	  tests/differential/test_rules.py tests/differential/test_propagation.py \
 	  tests/differential/test_pass_sequence.py tests/differential/test_export_pipeline.py
 
 test-targets: $(VENV)/.targets

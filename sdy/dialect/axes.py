@@ -7,12 +7,13 @@ half-open interval `[m, m*k)` in which a sub-axis lies.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
+from mypy_extensions import i64, mypyc_attr
+
+from sdy.dialect.immutable import Immutable
 from sdy.dialect.names import quote
 
 if TYPE_CHECKING:
@@ -32,15 +33,30 @@ __all__ = [
     "quote",
 ]
 
-_UNBOUNDED = math.inf
 
-
-@dataclass(frozen=True, slots=True, order=True)
-class SubAxis:
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class SubAxis(Immutable):
     """The part `(pre_size)size` of an axis."""
 
     pre_size: int
     size: int
+
+    def __init__(self, pre_size: int, size: int) -> None:
+        object.__setattr__(self, "pre_size", pre_size)
+        object.__setattr__(self, "size", size)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SubAxis):
+            return NotImplemented
+        return self.pre_size == other.pre_size and self.size == other.size
+
+    def __hash__(self) -> int:
+        return hash((self.pre_size, self.size))
+
+    def __lt__(self, other: SubAxis) -> bool:
+        return (self.pre_size, self.size) < (other.pre_size, other.size)
 
     @property
     def next_pre_size(self) -> int:
@@ -51,12 +67,31 @@ class SubAxis:
         return f"({self.pre_size}){self.size}"
 
 
-@dataclass(frozen=True, slots=True)
-class AxisRef:
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class AxisRef(Immutable):
     """A reference to a full axis of a mesh or to one of its sub-axes."""
 
     name: str
-    sub_axis: SubAxis | None = None
+    sub_axis: SubAxis | None
+    _hash: i64 = field(init=False, repr=False, compare=False)
+
+    def __init__(self, name: str, sub_axis: SubAxis | None = None) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "sub_axis", sub_axis)
+        object.__setattr__(self, "_hash", 0)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AxisRef):
+            return NotImplemented
+        return self.name == other.name and self.sub_axis == other.sub_axis
+
+    def __hash__(self) -> int:
+        # Kept, because each sharding that is looked up hashes its axes.
+        if self._hash == 0:
+            object.__setattr__(self, "_hash", hash((self.name, self.sub_axis)))
+        return self._hash
 
     @staticmethod
     def sub(name: str, pre_size: int, size: int) -> AxisRef:
@@ -69,10 +104,12 @@ class AxisRef:
     def __lt__(self, other: AxisRef) -> bool:
         return (self.name, *self._extent()) < (other.name, *other._extent())
 
-    def _extent(self) -> tuple[int, float]:
-        return (self.sub_axis.pre_size, self.sub_axis.size) if self.sub_axis else (1, _UNBOUNDED)
+    def _extent(self) -> tuple[int, bool, int]:
+        """Return the key that sorts parts of one axis: by start, then by size, all of it last."""
+        part = self.sub_axis
+        return (1, True, 0) if part is None else (part.pre_size, False, part.size)
 
-    def mesh_order(self, mesh: Mesh) -> tuple[int, int, float]:
+    def mesh_order(self, mesh: Mesh) -> tuple[int, int, bool, int]:
         """Return the key that sorts axes as they lie in `mesh`, major first."""
         return (mesh.axis_index(self.name), *self._extent())
 
@@ -89,16 +126,16 @@ class AxisRef:
         """Return the pre-size of what follows this within its axis."""
         return self.pre_size * self.size(mesh)
 
-    def _end(self) -> float:
-        return self.sub_axis.next_pre_size if self.sub_axis else _UNBOUNDED
-
     def contains(self, other: AxisRef) -> bool:
         """Return whether `other` is this or a part of this."""
-        return (
-            self.name == other.name
-            and self.pre_size <= other.pre_size
-            and self._end() >= other._end()
-        )
+        if self.name != other.name:
+            return False
+        own, part = self.sub_axis, other.sub_axis
+        if own is None:
+            return True
+        if part is None:
+            return False
+        return own.pre_size <= part.pre_size and own.next_pre_size >= part.next_pre_size
 
     def strictly_contains(self, other: AxisRef) -> bool:
         """Return whether `other` is a part of this and not this."""
@@ -118,11 +155,12 @@ class AxisRef:
 
     def overlaps(self, other: AxisRef) -> bool:
         """Return whether some part of the axis is in both."""
-        return (
-            self.name == other.name
-            and self.pre_size < other._end()
-            and other.pre_size < self._end()
-        )
+        if self.name != other.name:
+            return False
+        own, part = self.sub_axis, other.sub_axis
+        if own is None or part is None:
+            return True
+        return own.pre_size < part.next_pre_size and part.pre_size < own.next_pre_size
 
     def can_coexist(self, other: AxisRef) -> bool:
         """Return whether one split of the axis has both as unions of its parts.
@@ -217,7 +255,10 @@ class AxisRef:
 
 def axes_size(axes: Iterable[AxisRef], mesh: Mesh) -> int:
     """Return the product of the sizes of `axes`."""
-    return math.prod(axis.size(mesh) for axis in axes)
+    size = 1
+    for axis in axes:
+        size *= axis.size(mesh)
+    return size
 
 
 def join_axes(
@@ -231,8 +272,13 @@ def join_axes(
 
 def merge_adjacent_axes(axes: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
     """Return `axes` with every run of consecutive sub-axes merged."""
-    empty: tuple[AxisRef, ...] = ()
-    return reduce(lambda merged, axis: join_axes(merged, (axis,), mesh), axes, empty)
+    merged: list[AxisRef] = []
+    for axis in axes:
+        if merged and merged[-1].can_merge(axis):
+            merged[-1] = merged[-1].merge(axis, mesh)
+        else:
+            merged.append(axis)
+    return tuple(merged)
 
 
 def axes_without(

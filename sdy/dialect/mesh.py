@@ -50,8 +50,8 @@ class Mesh:
     axes: tuple[MeshAxis, ...]
     device_ids: tuple[int, ...]
     name: str | None
-    _hash: int = field(repr=False, compare=False)
-    _is_verified: bool = field(repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+    _is_verified: bool = field(init=False, repr=False, compare=False)
 
     def __init__(
         self,

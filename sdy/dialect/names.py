@@ -9,6 +9,7 @@ from sdy.dialect.errors import ArgumentTypeError
 __all__ = ["factor_symbol", "is_utf8", "quote", "symbol", "unquote"]
 
 _BARE_SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
+_PRINTED_AS_IS = re.compile(rb"[ !#-\[\]-~]*")
 _ESCAPE = re.compile(rb'\\(["\\nt]|[0-9A-Fa-f]{2})')
 _SHORT_ESCAPES = {b'"': b'"', b"\\": b"\\", b"n": b"\n", b"t": b"\t"}
 _LETTERS = ord("z") - ord("i")
@@ -16,7 +17,10 @@ _LETTERS = ord("z") - ord("i")
 
 def quote(name: str) -> str:
     r"""Return `name` as MLIR prints a string: quoted, unprintable bytes as `\XX`."""
-    return '"' + "".join(map(_escape, _encode(name))) + '"'
+    encoded = _encode(name)
+    if _PRINTED_AS_IS.fullmatch(encoded):
+        return f'"{name}"'
+    return '"' + "".join(map(_escape, encoded)) + '"'
 
 
 def _encode(name: str) -> bytes:

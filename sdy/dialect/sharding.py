@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, final
+
+from mypy_extensions import i64, mypyc_attr
 
 from sdy.dialect import verifier
-from sdy.dialect.axes import AxisRef, SubAxis, axes_size, merge_adjacent_axes
+from sdy.dialect.axes import AxisRef, SubAxis, merge_adjacent_axes
+from sdy.dialect.dimension_sharding import DimensionSharding
 from sdy.dialect.errors import VerifyError, check_type
+from sdy.dialect.immutable import Immutable
 from sdy.dialect.mesh import Mesh
 from sdy.dialect.names import quote, symbol
 
@@ -23,57 +27,15 @@ __all__ = [
     "TensorShardingPerValue",
 ]
 
-DEFAULT_PRIORITY = 0
-
 
 def _axis_list(axes: Iterable[AxisRef]) -> str:
     return ", ".join(map(str, axes))
 
 
-@dataclass(frozen=True, slots=True)
-class DimensionSharding:
-    """The axes that split one dimension, major first.
-
-    Attributes:
-      axes: the axes and sub-axes.
-      is_closed: whether propagation may not add axes.
-      priority: in which round of propagation the dimension takes part, 0 first; None is 0.
-
-    """
-
-    axes: tuple[AxisRef, ...] = ()
-    is_closed: bool = True
-    priority: int | None = None
-
-    def __str__(self) -> str:
-        parts = [*map(str, self.axes), *([] if self.is_closed else ["?"])]
-        suffix = "" if self.priority is None else f"p{self.priority}"
-        return "{" + ", ".join(parts) + "}" + suffix
-
-    @property
-    def priority_or_default(self) -> int:
-        """The priority, 0 where none is given."""
-        return DEFAULT_PRIORITY if self.priority is None else self.priority
-
-    def sharded_size(self, mesh: Mesh) -> int:
-        """Return into how many parts the dimension is split."""
-        return axes_size(self.axes, mesh)
-
-    def closed(self) -> DimensionSharding:
-        """Return this, closed."""
-        return replace(self, is_closed=True)
-
-    def opened(self) -> DimensionSharding:
-        """Return this, open."""
-        return replace(self, is_closed=False)
-
-    def without_priority(self) -> DimensionSharding:
-        """Return this without a priority of its own."""
-        return replace(self, priority=None)
-
-
-@dataclass(frozen=True, slots=True)
-class TensorSharding:
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class TensorSharding(Immutable):
     """How a tensor is laid out over the devices of a mesh.
 
     Attributes:
@@ -86,9 +48,42 @@ class TensorSharding:
     """
 
     mesh: Mesh | str
-    dimensions: tuple[DimensionSharding, ...] = ()
-    replicated: tuple[AxisRef, ...] = ()
-    unreduced: tuple[AxisRef, ...] = ()
+    dimensions: tuple[DimensionSharding, ...]
+    replicated: tuple[AxisRef, ...]
+    unreduced: tuple[AxisRef, ...]
+    _hash: i64 = field(init=False, repr=False, compare=False)
+
+    def __init__(
+        self,
+        mesh: Mesh | str,
+        dimensions: tuple[DimensionSharding, ...] = (),
+        replicated: tuple[AxisRef, ...] = (),
+        unreduced: tuple[AxisRef, ...] = (),
+    ) -> None:
+        object.__setattr__(self, "mesh", mesh)
+        object.__setattr__(self, "dimensions", dimensions)
+        object.__setattr__(self, "replicated", replicated)
+        object.__setattr__(self, "unreduced", unreduced)
+        object.__setattr__(self, "_hash", 0)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, TensorSharding):
+            return NotImplemented
+        return (
+            self.dimensions == other.dimensions
+            and (self.mesh is other.mesh or self.mesh == other.mesh)
+            and self.replicated == other.replicated
+            and self.unreduced == other.unreduced
+        )
+
+    def __hash__(self) -> int:
+        # Kept, because propagation looks the same few shardings up by the thousand.
+        if self._hash == 0:
+            of_fields = hash((self.mesh, self.dimensions, self.replicated, self.unreduced))
+            object.__setattr__(self, "_hash", of_fields)
+        return self._hash
 
     @staticmethod
     def fully_open(mesh: Mesh | str, rank: int) -> TensorSharding:
@@ -170,7 +165,7 @@ class TensorSharding:
     def bind(self, mesh: Mesh) -> TensorSharding:
         """Return this sharding on `mesh`; whether it fits is checked by `verify`."""
         check_type(mesh, Mesh, "mesh", "a Mesh")
-        return replace(self, mesh=mesh)
+        return TensorSharding(mesh, self.dimensions, self.replicated, self.unreduced)
 
     @property
     def rank(self) -> int:
@@ -207,11 +202,13 @@ class TensorSharding:
 
     def closed(self) -> TensorSharding:
         """Return this with every dimension closed and no axes explicitly replicated."""
-        return replace(self, dimensions=tuple(d.closed() for d in self.dimensions), replicated=())
+        closed = tuple([dimension.closed() for dimension in self.dimensions])
+        return TensorSharding(self.mesh, closed, (), self.unreduced)
 
     def opened(self) -> TensorSharding:
         """Return this with every dimension open."""
-        return replace(self, dimensions=tuple(d.opened() for d in self.dimensions))
+        opened = tuple([dimension.opened() for dimension in self.dimensions])
+        return TensorSharding(self.mesh, opened, self.replicated, self.unreduced)
 
     def canonical(self) -> TensorSharding:
         """Return the one way to write this sharding.
@@ -222,11 +219,11 @@ class TensorSharding:
         """
         mesh = self.bound_mesh
         mesh.verify()
-        return replace(
-            self,
-            dimensions=tuple(_canonical_dimension(d, mesh) for d in self.dimensions),
-            replicated=_canonical_axis_set(self.replicated, mesh),
-            unreduced=_canonical_axis_set(self.unreduced, mesh),
+        return TensorSharding(
+            self.mesh,
+            tuple([_canonical_dimension(dimension, mesh) for dimension in self.dimensions]),
+            _canonical_axis_set(self.replicated, mesh),
+            _canonical_axis_set(self.unreduced, mesh),
         )
 
     def local_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
@@ -286,10 +283,13 @@ class TensorSharding:
 
 def _check_types(sharding: TensorSharding) -> None:
     """Check what a sharding is made of: it is made too often to do so then."""
-    for dimension in sharding.dimensions:
+    dimensions: tuple[object, ...] = sharding.dimensions
+    for dimension in dimensions:
         check_type(dimension, DimensionSharding, "dimensions", "DimensionSharding values")
-    for axis in sharding.axes():
+    axes: Iterable[object] = sharding.axes()
+    for axis in axes:
         check_type(axis, AxisRef, "axes", "AxisRef values")
+    for axis in sharding.axes():
         check_type(axis.name, str, "axis name", "a str")
         check_type(axis.sub_axis, (SubAxis, type(None)), "sub-axis", "a SubAxis or None")
 

@@ -6,11 +6,14 @@ the first operand and of the result are one factor, i; the contracted dimensions
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, final
+
+from mypy_extensions import i64, mypyc_attr
 
 from sdy.dialect import rule_verifier
+from sdy.dialect.factor_type import FactorType
+from sdy.dialect.immutable import Immutable
 from sdy.dialect.names import factor_symbol
 
 if TYPE_CHECKING:
@@ -21,20 +24,24 @@ if TYPE_CHECKING:
 __all__ = ["DimMapping", "FactorType", "OpShardingRule", "TensorMapping", "factor_symbol"]
 
 
-class FactorType(Enum):
-    """What splitting a factor asks of the op."""
-
-    PASS_THROUGH = "pass_through"
-    REDUCTION = "reduction"
-    NEED_REPLICATION = "need_replication"
-    PERMUTATION = "permutation"
-
-
-@dataclass(frozen=True, slots=True)
-class DimMapping:
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class DimMapping(Immutable):
     """The factors of one dimension, major first; several where the op merges dimensions."""
 
     factors: tuple[int, ...]
+
+    def __init__(self, factors: tuple[int, ...]) -> None:
+        object.__setattr__(self, "factors", factors)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DimMapping):
+            return NotImplemented
+        return self.factors == other.factors
+
+    def __hash__(self) -> int:
+        return hash(self.factors)
 
     def __str__(self) -> str:
         return "".join(map(factor_symbol, self.factors))
@@ -44,11 +51,29 @@ class DimMapping:
         return bool(self.factors) and self.factors[-1] == factor
 
 
-@dataclass(frozen=True, slots=True)
-class TensorMapping:
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class TensorMapping(Immutable):
     """The factors of every dimension of one operand or result."""
 
     dimensions: tuple[DimMapping, ...]
+    _hash: i64 = field(init=False, repr=False, compare=False)
+
+    def __init__(self, dimensions: tuple[DimMapping, ...]) -> None:
+        object.__setattr__(self, "dimensions", dimensions)
+        object.__setattr__(self, "_hash", 0)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TensorMapping):
+            return NotImplemented
+        return self.dimensions == other.dimensions
+
+    def __hash__(self) -> int:
+        # Kept, because many rules have the same few mappings.
+        if self._hash == 0:
+            object.__setattr__(self, "_hash", hash(self.dimensions))
+        return self._hash
 
     def __str__(self) -> str:
         return "[" + ", ".join(map(str, self.dimensions)) + "]"
@@ -63,8 +88,10 @@ class TensorMapping:
         return any(factor in dimension.factors for dimension in self.dimensions)
 
 
-@dataclass(frozen=True, slots=True)
-class OpShardingRule:
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class OpShardingRule(Immutable):
     """How an op can be partitioned.
 
     Attributes:
@@ -76,17 +103,63 @@ class OpShardingRule:
       permutation: the factors that exchange data with their neighbours when they are split.
       blocked_propagation: the factors along which shardings do not spread.
       is_custom: whether a user wrote the rule; such a rule is never dropped.
+      tensors: the mappings of the operands, then of the results.
 
     """
 
     factor_sizes: tuple[int, ...]
     operands: tuple[TensorMapping, ...]
     results: tuple[TensorMapping, ...]
-    reduction: tuple[int, ...] = ()
-    need_replication: tuple[int, ...] = ()
-    permutation: tuple[int, ...] = ()
-    blocked_propagation: tuple[int, ...] = ()
-    is_custom: bool = False
+    reduction: tuple[int, ...]
+    need_replication: tuple[int, ...]
+    permutation: tuple[int, ...]
+    blocked_propagation: tuple[int, ...]
+    is_custom: bool
+    tensors: tuple[TensorMapping, ...] = field(init=False, repr=False, compare=False)
+
+    def __init__(
+        self,
+        factor_sizes: tuple[int, ...],
+        operands: tuple[TensorMapping, ...],
+        results: tuple[TensorMapping, ...],
+        reduction: tuple[int, ...] = (),
+        need_replication: tuple[int, ...] = (),
+        permutation: tuple[int, ...] = (),
+        blocked_propagation: tuple[int, ...] = (),
+        is_custom: bool = False,
+    ) -> None:
+        object.__setattr__(self, "factor_sizes", factor_sizes)
+        object.__setattr__(self, "operands", operands)
+        object.__setattr__(self, "results", results)
+        object.__setattr__(self, "reduction", reduction)
+        object.__setattr__(self, "need_replication", need_replication)
+        object.__setattr__(self, "permutation", permutation)
+        object.__setattr__(self, "blocked_propagation", blocked_propagation)
+        object.__setattr__(self, "is_custom", is_custom)
+        object.__setattr__(self, "tensors", operands + results)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, OpShardingRule):
+            return NotImplemented
+        return self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def _fields(self) -> tuple[object, ...]:
+        """Return all that the rule says."""
+        return (
+            self.factor_sizes,
+            self.operands,
+            self.results,
+            self.reduction,
+            self.need_replication,
+            self.permutation,
+            self.blocked_propagation,
+            self.is_custom,
+        )
 
     def __str__(self) -> str:
         return f"op_sharding_rule<{self.body}>"
@@ -106,11 +179,6 @@ class OpShardingRule:
             + _factor_set("blocked_propagation", self.blocked_propagation)
             + (", custom" if self.is_custom else "")
         )
-
-    @property
-    def tensors(self) -> tuple[TensorMapping, ...]:
-        """The mappings of the operands, then of the results."""
-        return self.operands + self.results
 
     @property
     def factor_count(self) -> int:

@@ -179,7 +179,7 @@ def _read(
     return Record(
         op_names=graph.names,
         classes=[None if n == NO_CLASS else classes.classes[n] for n in classes.of_op],
-        op_tensors=classes.tensors,
+        op_tensors=list(classes.tensors),
         results=results,
         arguments={
             op: tuple([of_value[value] for value in graph.arguments(op)])

@@ -22,7 +22,6 @@ __all__ = [
     "AttributeCodec",
     "read_mesh",
     "read_rule",
-    "rule_attribute",
 ]
 
 SHARDING = "sdy.sharding"
@@ -35,15 +34,22 @@ class AttributeCodec:
     It belongs to one context and one call: it keeps the attributes that it has seen alive.
     Shardings come bound to the meshes that it was given; a name that is not among them stays
     a name.
+
+    Attributes:
+      context: that of the attributes.
+
     """
 
     def __init__(self, context: ir.Context, meshes: Mapping[str, Mesh]) -> None:
-        self._context = context
+        self.context = context
         self._meshes = meshes
         self._shardings: dict[ir.Attribute, TensorSharding] = {}
         self._lists: dict[ir.Attribute, tuple[TensorSharding, ...]] = {}
         self._attributes: dict[TensorSharding, ir.Attribute] = {}
         self._list_attributes: dict[tuple[TensorSharding, ...], ir.Attribute] = {}
+        self._rules: dict[ir.Attribute, OpShardingRule] = {}
+        self._rule_attributes: dict[OpShardingRule, ir.Attribute] = {}
+        self._mapping_attributes: dict[TensorMapping, ir.Attribute] = {}
 
     def sharding(self, attribute: ir.Attribute) -> TensorSharding:
         """Return the value of a `#sdy.sharding`."""
@@ -66,8 +72,10 @@ class AttributeCodec:
         """Return the `#sdy.sharding` of a value."""
         known = self._attributes.get(sharding)
         if known is None:
-            known = ir.Attribute.parse(f"#sdy.sharding<{sharding.body}>", self._context)
+            known = ir.Attribute.parse(f"#sdy.sharding<{sharding.body}>", self.context)
             self._attributes[sharding] = known
+            if self._is_bound(sharding):
+                self._shardings.setdefault(known, sharding)
         return known
 
     def list_attribute(self, shardings: tuple[TensorSharding, ...]) -> ir.Attribute:
@@ -75,8 +83,55 @@ class AttributeCodec:
         known = self._list_attributes.get(shardings)
         if known is None:
             entries = ", ".join(f"<{sharding.body}>" for sharding in shardings)
-            known = ir.Attribute.parse(f"#sdy.sharding_per_value<[{entries}]>", self._context)
+            known = ir.Attribute.parse(f"#sdy.sharding_per_value<[{entries}]>", self.context)
             self._list_attributes[shardings] = known
+            if all(map(self._is_bound, shardings)):
+                self._lists.setdefault(known, shardings)
+        return known
+
+    def _is_bound(self, sharding: TensorSharding) -> bool:
+        """Return whether a sharding is bound as one would be that is read."""
+        mesh = sharding.mesh
+        return isinstance(mesh, Mesh) and self._meshes.get(mesh.name or "") is mesh
+
+    def rule(self, attribute: ir.Attribute) -> OpShardingRule:
+        """Return the value of a `#sdy.op_sharding_rule`."""
+        known = self._rules.get(attribute)
+        if known is None:
+            known = self._rules[attribute] = read_rule(attribute)
+        return known
+
+    def rule_attribute(self, rule: OpShardingRule) -> ir.Attribute:
+        """Return the `#sdy.op_sharding_rule` of a value.
+
+        Not by way of text: MLIR reads no factor there that is greater than 2**31 - 1.
+        """
+        known = self._rule_attributes.get(rule)
+        if known is None:
+            known = mlir_sdy.OpShardingRuleAttr.get(
+                rule.factor_sizes,
+                [self._mapping_attribute(mapping) for mapping in rule.operands],
+                [self._mapping_attribute(mapping) for mapping in rule.results],
+                rule.reduction,
+                rule.need_replication,
+                rule.permutation,
+                rule.blocked_propagation,
+                rule.is_custom,
+                self.context,
+            )
+            self._rule_attributes[rule] = known
+            self._rules[known] = rule
+        return known
+
+    def _mapping_attribute(self, mapping: TensorMapping) -> ir.Attribute:
+        known = self._mapping_attributes.get(mapping)
+        if known is None:
+            dimensions = [
+                mlir_sdy.DimMappingAttr.get(dimension.factors, self.context)
+                for dimension in mapping.dimensions
+            ]
+            known = mlir_sdy.TensorMappingAttr.get(dimensions, self.context)
+            self._mapping_attributes[mapping] = known
         return known
 
     def _read_sharding(self, attribute: mlir_sdy.TensorShardingAttr) -> TensorSharding:
@@ -144,26 +199,3 @@ def read_rule(attribute: ir.Attribute) -> OpShardingRule:
 def _read_mapping(attribute: ir.Attribute) -> TensorMapping:
     dimensions = map(mlir_sdy.DimMappingAttr, mlir_sdy.TensorMappingAttr(attribute).dim_mappings)
     return TensorMapping(tuple(DimMapping(tuple(d.factor_indices)) for d in dimensions))
-
-
-def rule_attribute(rule: OpShardingRule, context: ir.Context) -> ir.Attribute:
-    """Return the `#sdy.op_sharding_rule` of a value.
-
-    Not by way of text: MLIR reads no factor there that is greater than 2**31 - 1.
-    """
-    return mlir_sdy.OpShardingRuleAttr.get(
-        rule.factor_sizes,
-        [_mapping_attribute(mapping, context) for mapping in rule.operands],
-        [_mapping_attribute(mapping, context) for mapping in rule.results],
-        rule.reduction,
-        rule.need_replication,
-        rule.permutation,
-        rule.blocked_propagation,
-        rule.is_custom,
-        context,
-    )
-
-
-def _mapping_attribute(mapping: TensorMapping, context: ir.Context) -> ir.Attribute:
-    dimensions = [mlir_sdy.DimMappingAttr.get(d.factors, context) for d in mapping.dimensions]
-    return mlir_sdy.TensorMappingAttr.get(dimensions, context)

@@ -7,7 +7,10 @@ read: equal ones have equal numbers, and that is all that is asked of them here.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
 
 __all__ = ["VERSION", "Reader", "ir_section", "op_names"]
 
@@ -33,41 +36,48 @@ class Reader:
 
     def __init__(self, data: bytes, position: int = 0) -> None:
         self.data = data
-        self.position = position
+        self.position: i64 = position
 
-    def byte(self) -> int:
+    def byte(self) -> i64:
         """Read one byte."""
-        value = self.data[self.position]
+        value: i64 = self.data[self.position]
         self.position += 1
         return value
 
-    def number(self) -> int:
+    def number(self) -> i64:
         """Read a number of any length; the zeros that the first byte ends in tell how long."""
-        first = self.data[self.position]
+        data, position = self.data, self.position
+        first: i64 = data[position]
         if first & 1:
-            self.position += 1
+            self.position = position + 1
             return first >> 1
+        if first & 2:
+            second: i64 = data[position + 1]
+            self.position = position + 2
+            return first >> 2 | second << 6
+        if first & 4:
+            second = data[position + 1]
+            third: i64 = data[position + 2]
+            self.position = position + 3
+            return first >> 3 | second << 5 | third << 13
         return self._long_number(first)
 
-    def _long_number(self, first: int) -> int:
+    def _long_number(self, first: i64) -> i64:
         start = self.position
-        if first & 2:  # most of the numbers that are not in one byte are in two
-            self.position = start + 2
-            return first >> 2 | self.data[start + 1] << 6
         if first == 0:
             self.position = start + 9
             return int.from_bytes(self.data[start + 1 : start + 9], "little")
-        more = 2
+        more: i64 = 3
         while not first & (1 << more):
             more += 1
         end = self.position = start + more + 1
-        return int.from_bytes(self.data[start:end], "little") >> (more + 1)
+        return int.from_bytes(self.data[start:end], "little") >> int(more + 1)
 
-    def numbers(self, count: int) -> list[int]:
+    def numbers(self, count: i64) -> list[int]:
         """Read `count` numbers."""
-        return [self.number() for _ in range(count)]
+        return [int(self.number()) for _ in range(count)]
 
-    def section(self) -> tuple[int, int]:
+    def section(self) -> tuple[i64, i64]:
         """Read the head of a section; return its kind and where it ends."""
         kind = self.byte()
         length = self.number()

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from jaxlib.mlir import ir
 
 from sdy.ir.diagnostics import op_error
 from sdy.ir.op_names import CALL, FUNCTION
-from sdy.ir.symbols import SYMBOL, symbol_name, text_of
-from sdy.ir.values import operations
+from sdy.ir.structure import NOTHING
+from sdy.ir.symbols import symbol_name, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sdy.ir.diagnostics import DiagnosticError
     from sdy.ir.indexed_module import IndexedModule
-    from sdy.ir.symbols import SymbolNames
 
 __all__ = [
     "MAX_COPIES",
     "ORIGINAL_NAME",
     "CallGraph",
     "callee_name",
-    "clone_function",
     "original_function_name",
     "set_callee",
     "too_many_copies",
 ]
+
+_Call: TypeAlias = "tuple[int | None, ir.Operation]"
+"""A call, behind the place of the function that it is in among all functions."""
 
 ORIGINAL_NAME = "sdy.original_func_name"
 
@@ -57,7 +58,7 @@ def original_function_name(function: ir.Operation) -> str:
 
 
 class CallGraph:
-    """The functions of a module, and which of them each calls.
+    """The functions of a module, and which of them each calls, as it is when this is made.
 
     A function without a body, which is defined elsewhere, calls none and is in no order.
 
@@ -66,19 +67,41 @@ class CallGraph:
 
     """
 
-    def __init__(self, module: IndexedModule) -> None:
-        self.functions = {symbol_name(op): op for op in module.read_ops(FUNCTION)}
-        self._calls: dict[str, list[ir.Operation]] = {
-            name: [] for name, op in self.functions.items() if len(op.regions[0].blocks)
-        }
-        for call in module.read_ops(CALL):
-            function = _enclosing_function(call)
+    def __init__(self, module: IndexedModule, *, is_late: bool = False) -> None:
+        """Find the calls.
+
+        Args:
+          module: the module.
+          is_late: whether MLIR may still be told late of attributes of the ops.
+
+        """
+        if not is_late:
+            module.write_attributes()
+        functions, have_bodies, calls = _functions_and_calls(module)
+        names = list(map(symbol_name, functions))
+        self.functions = dict(zip(names, functions, strict=True))
+        with_body = [name for name, has in zip(names, have_bodies, strict=True) if has]
+        self._calls: dict[str, list[ir.Operation]] = {name: [] for name in with_body}
+        self._places: dict[str, list[int]] = {name: [] for name in with_body}
+        self._callees: dict[str, list[str]] = {name: [] for name in with_body}
+        for place, (function, call) in enumerate(calls):
             if function is not None:
-                self._calls[symbol_name(function)].append(call)
+                name = names[function]
+                self._calls[name].append(call)
+                self._places[name].append(place)
+                self._callees[name].append(callee_name(call))
 
     def calls_in(self, function: str) -> list[ir.Operation]:
         """Return the calls in the body of a function, if any, in the order of the text."""
         return self._calls.get(function, [])
+
+    def callees_in(self, function: str) -> list[str]:
+        """Return the names of the functions that these calls call."""
+        return self._callees.get(function, [])
+
+    def places_of_calls_in(self, function: str) -> list[int]:
+        """Return the places of these calls among all calls of the module."""
+        return self._places.get(function, [])
 
     def post_order(self) -> list[str]:
         """Return the functions, each after those it calls, as LLVM's `post_order` visits them.
@@ -99,29 +122,69 @@ class CallGraph:
         """Raise an error, at the call, where a function calls itself, be it through others."""
         position = {name: number for number, name in enumerate(self.post_order())}
         for caller, calls in self._calls.items():
-            for call in calls:
+            for call, callee in zip(calls, self._callees[caller], strict=True):
                 # A call of a function that is not yet done, in a depth-first order, closes a cycle.
-                if position.get(callee_name(call), -1) >= position[caller]:
-                    raise op_error(call, f"function @{callee_name(call)} is recursive")
+                if position.get(callee, -1) >= position[caller]:
+                    raise op_error(call, f"function @{callee} is recursive")
 
     def _visit(self, root: str, visited: set[str], order: list[str]) -> None:
         if root in visited:
             return
         visited.add(root)
-        path: list[tuple[str, Iterator[ir.Operation]]] = [(root, iter(self._calls[root]))]
+        path: list[tuple[str, Iterator[str]]] = [(root, iter(self._callees[root]))]
         while path:
-            name, calls = path[-1]
-            callee = self._next(calls, visited)
+            name, callees = path[-1]
+            callee = self._next(callees, visited)
             if callee is None:
                 order.append(name)
                 path.pop()
             else:
                 visited.add(callee)
-                path.append((callee, iter(self._calls[callee])))
+                path.append((callee, iter(self._callees[callee])))
 
-    def _next(self, calls: Iterable[ir.Operation], visited: set[str]) -> str | None:
-        names = map(callee_name, calls)
-        return next((n for n in names if n in self._calls and n not in visited), None)
+    def _next(self, callees: Iterable[str], visited: set[str]) -> str | None:
+        for name in callees:
+            if name in self._calls and name not in visited:
+                return name
+        return None
+
+
+def _functions_and_calls(
+    module: IndexedModule,
+) -> tuple[list[ir.Operation], list[bool], list[_Call]]:
+    """Return the functions, which of them have a body, and the calls, in the order of the text."""
+    edit = module.open_edit
+    if edit is not None:
+        roots = edit.numbers(FUNCTION)
+        places = {root: place for place, root in enumerate(roots)}
+        calls = [(places.get(root), edit.ops[call]) for root, call in edit.in_roots(CALL)]
+        bodies = [len(edit.content(root)) > 0 for root in roots]
+        return [edit.ops[root] for root in roots], bodies, calls
+    if module.is_numbered:
+        return _numbered_functions_and_calls(module)
+    functions = [op for op in module.root_ops() if op.name == FUNCTION]
+    names = {symbol_name(op): place for place, op in enumerate(functions)}
+    calls = []
+    for call in module.read_ops(CALL):
+        function = _enclosing_function(call)
+        calls.append((None if function is None else names[symbol_name(function)], call))
+    return functions, [len(op.regions[0].blocks) > 0 for op in functions], calls
+
+
+def _numbered_functions_and_calls(
+    module: IndexedModule,
+) -> tuple[list[ir.Operation], list[bool], list[_Call]]:
+    structure, ops = module.last_structure, module.late_ops
+    parents = structure.parents
+    roots = module.numbers(FUNCTION)
+    places = {root: place for place, root in enumerate(roots)}
+    calls: list[_Call] = []
+    for call in module.numbers(CALL):
+        root = call
+        while parents[root] != NOTHING:
+            root = parents[root]
+        calls.append((places.get(root), ops[call]))
+    return [ops[root] for root in roots], [root in structure.bodies for root in roots], calls
 
 
 def _enclosing_function(op: ir.Operation) -> ir.Operation | None:
@@ -132,66 +195,6 @@ def _enclosing_function(op: ir.Operation) -> ir.Operation | None:
     return parent and parent.operation
 
 
-def clone_function(
-    function: ir.Operation,
-    functions: dict[str, ir.Operation],
-    names: SymbolNames,
-    place: ir.InsertionPoint,
-    sources: dict[str, str] | None = None,
-) -> str:
-    """Clone a function and, again for each call, all that it calls; return the clone's name.
-
-    Clones remember the name of the original.
-
-    Args:
-      function: the function.
-      functions: every function by name; gets the clones.
-      names: the names of symbols that are taken.
-      place: where the clones are to stand, those of callees before those of their callers.
-      sources: gets for the name of each clone that of the function that it is a clone of.
-
-    Raises:
-      Error: at the function, where there would be more than MAX_COPIES functions.
-
-    """
-    # With lists in place of recursion, as calls may be deeper than Python's stack.
-    path = [_clone_alone(function, place)]
-    waiting: list[ir.Operation] = []
-    while True:
-        clone, calls = path[-1]
-        call = next(calls, None)
-        if call is not None:
-            callee = functions[callee_name(call)]
-            if len(functions) + len(path) >= MAX_COPIES:
-                raise too_many_copies(callee)
-            waiting.append(call)
-            path.append(_clone_alone(callee, ir.InsertionPoint(clone)))
-            continue
-        path.pop()
-        source = symbol_name(clone)
-        name = names.claim(source)
-        if sources is not None:
-            sources[name] = source
-        clone.attributes[SYMBOL] = ir.StringAttr.get(name)
-        functions[name] = clone
-        if not waiting:
-            return name
-        set_callee(waiting.pop(), name)
-
-
-def _clone_alone(
-    function: ir.Operation, place: ir.InsertionPoint
-) -> tuple[ir.Operation, Iterator[ir.Operation]]:
-    """Clone one function; return the clone, under the same name, and the calls in it."""
-    clone = function.clone(ip=place).operation
-    clone.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_function_name(function))
-    return clone, iter(_calls_below(clone))
-
-
 def too_many_copies(op: ir.Operation) -> DiagnosticError:
     """Return the error for a module that would have more than MAX_COPIES copies of bodies."""
     return op_error(op, f"more than {MAX_COPIES:,} copies are needed for one of each call")
-
-
-def _calls_below(root: ir.Operation) -> list[ir.Operation]:
-    return [op for op in operations(root) if op.name == CALL]

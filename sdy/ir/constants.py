@@ -19,15 +19,12 @@ __all__ = ["ConstantCopies", "attributes_key", "copy_constant_as"]
 
 
 class ConstantCopies:
-    """Creates constants of one name from those of another, faster where they repeat.
-
-    None that it has created may be erased before the last is.
-    """
+    """Creates constants of one name from those of another, faster where they repeat."""
 
     def __init__(self, name: str) -> None:
         """Create ops of that name."""
         self._name = name
-        self._known: dict[Hashable, ir.Operation] = {}
+        self._known: dict[Hashable, tuple[list[ir.Type], dict[str, ir.Attribute]]] = {}
 
     def copy(self, op: ir.Operation, key: Hashable) -> ir.Operation:
         """Create a constant with the type and all attributes of `op`, before it.
@@ -37,13 +34,18 @@ class ConstantCopies:
           key: equal only for ops of equal types and attributes.
 
         """
+        place = ir.InsertionPoint(op)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = copy_constant_as(self._name, op)
-            return known
-        copy = known.clone(ip=ir.InsertionPoint(op)).operation
-        copy.location = op.location
-        return copy
+            try:
+                known = [op.result.type], dict(op.attributes)
+            except TypeError:
+                return _copy_by_text(self._name, op, place)
+            self._known[key] = known
+        types, attributes = known
+        # By position: nanobind is faster so.
+        copy = ir.Operation.create(self._name, types, None, attributes, None, 0, op.location, place)
+        return copy.operation
 
 
 def copy_constant_as(name: str, op: ir.Operation) -> ir.Operation:

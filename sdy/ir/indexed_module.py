@@ -6,19 +6,18 @@ under names of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy as mlir_sdy
 
 from sdy.dialect.errors import Error
-from sdy.ir.attributes import AttributeCodec, read_mesh
+from sdy.ir.attributes import SHARDING_RULE, AttributeCodec, read_mesh
 from sdy.ir.diagnostics import op_error
-from sdy.ir.op_index import NamedOp, OpIndex, grouped_by_name, ops_below
+from sdy.ir.module_ops import ModuleOps
+from sdy.ir.op_attributes import OpAttributes
+from sdy.ir.op_index import NamedOp, ops_below
 from sdy.ir.op_names import FUNCTION, MESH, MODULE
-from sdy.ir.structure import NOTHING, read_structure
-from sdy.ir.structure_changes import Changes
-from sdy.ir.structure_edit import read_use_order
+from sdy.ir.structure import NOTHING
 from sdy.ir.symbol_references import symbol_references
 from sdy.ir.symbols import symbol_name
 
@@ -33,240 +32,183 @@ if TYPE_CHECKING:
         Sequence,
     )
 
+    from jaxlib.mlir import ir
+    from librt.vecs import vec
+    from mypy_extensions import i64
+
     from sdy.dialect.mesh import Mesh
+    from sdy.dialect.sharding_rule import OpShardingRule
+    from sdy.ir.op_attributes import LateRule
     from sdy.ir.op_index import Piece
-    from sdy.ir.structure import Structure
 
-__all__ = ["MODULE", "IndexedModule", "NamedOp", "OpAttribute"]
+__all__ = ["MODULE", "IndexedModule", "NamedOp"]
 
-_ROOTS = frozenset({FUNCTION, MESH, MODULE})
-"""Names of ops that stand in a module itself only."""
-
-OpAttribute: TypeAlias = tuple[int, ir.Operation, ir.Attribute]
-"""An attribute of an op, with the number of the op."""
+_ROOTS = frozenset({FUNCTION, MESH, MODULE})  # They stand in a module itself only.
 
 
-class IndexedModule:
+class IndexedModule(ModuleOps):
     """An MLIR module with what passes ask of it, made on demand and kept until it is stale.
-
-    That is an index of its ops, its structure in numbers, and its meshes.
 
     A pass that creates, moves or erases ops calls `replace_ops`, `replace_at` or `rearrange`; or
     `ops_changed`, with their names if it knows them all. One that adds, drops or renames a mesh
     calls `meshes_changed`. No handle to an erased op may be kept.
 
-    Whoever is given ops may change what the structure tells of them, so it is forgotten then,
-    but for `read_ops` and `numbered_ops`.
+    Whoever asks for `late_ops` or `root_ops`, of which MLIR may not know all attributes, asks
+    `attribute` for those that passes set late, or calls `write_attributes`.
     """
 
-    def __init__(self, module: ir.Module) -> None:
-        self.module = module
-        self._index: OpIndex | None = None
-        self._stale: set[str] = set()
-        self._structure: Structure | None = None
-        self._edited: Callable[[], tuple[Structure, set[int]]] | None = None
-        self._numbered: list[ir.Operation] | None = None
-        self._changes = Changes()
+    def __init__(self, module: ir.Module, *, writes_late: bool = False) -> None:
+        """Ask nothing of the module yet.
+
+        Args:
+          module: the module.
+          writes_late: whether MLIR is told of attributes late; `write_attributes` must come last
+            then, before somebody looks at `module`.
+
+        """
+        super().__init__(module)
+        self._writes_late = writes_late
         self._references: frozenset[str] | None = None
         self._codec: AttributeCodec | None = None
         self._meshes: dict[str, Mesh] | None = None
 
     @property
-    def context(self) -> ir.Context:
-        """The context of the module."""
-        return self.module.context
+    def _op_attributes(self) -> OpAttributes:
+        if self._attributes is None:
+            structure, ops = self.last_structure, self.late_ops
+            self._attributes = OpAttributes(structure, ops, self._changes.erased)
+        return self._attributes
 
-    @property
-    def operation(self) -> ir.Operation:
-        """The module op."""
-        return self.module.operation
-
-    def ops(self, name: str) -> list[ir.Operation]:
-        """Return the ops of that name, parents first, in the order of the text."""
-        ops = self.read_ops(name)
-        if ops:
-            self.forget_structure()
-        return ops
-
-    def read_ops(self, name: str) -> list[ir.Operation]:
-        """Return what `ops` does, for those who change nothing that the structure tells."""
-        index = self._index
-        if index is None or name in self._stale:
-            index = self._refreshed()
-        return index.named(name)
-
-    def positions(self, name: str) -> list[int]:
-        """Return the positions in `in_order` of the ops of that name."""
-        return self._refreshed().positions(name)
-
-    @property
-    def ops_by_name(self) -> dict[str, list[ir.Operation]]:
-        """All ops below the module, by name."""
-        index = self._refreshed()
-        self.forget_structure()
-        return grouped_by_name(index.names, index.ops)
-
-    @property
-    def names(self) -> Collection[str]:
-        """The names of the ops below the module, each once."""
-        return self._refreshed().distinct_names
-
-    @property
-    def op_count(self) -> int:
-        """How many ops there are below the module."""
-        return len(self._refreshed().ops)
-
-    @property
-    def in_order(self) -> list[NamedOp]:
-        """The names and ops of all below the module, parents first, in text order."""
-        index = self._refreshed()
-        self.forget_structure()
-        return index.pairs()
-
-    @property
-    def structure(self) -> Structure:
-        """The ops and values of the module in numbers, as they are now."""
-        if self._changes:
-            self.forget_structure()
-        return self.last_structure
-
-    @property
-    def last_structure(self) -> Structure:
-        """The structure as it was before `changes`."""
-        if self._structure is not None:
-            return self._structure
-        edited = None if self._changes else self._edited
-        self.forget_structure()
-        if edited is None:
-            self._structure = read_structure(self.operation)
-        else:
-            self._structure, reordered = edited()
-            for value in reordered:
-                read_use_order(value, self._structure, self.numbered_ops)
-        return self._structure
-
-    @property
-    def numbered_ops(self) -> list[ir.Operation]:
-        """The ops by their numbers in `last_structure`, for those who note what they change."""
-        if self._numbered is None:
-            names = self.last_structure.names
-            if self._index is None or self._stale:
-                self._set_index(OpIndex(names, ops_below(self.module)))
-            self._numbered = self._refreshed().ops
-        return self._numbered
-
-    @property
-    def changes(self) -> Changes:
-        """What has changed in the module since `last_structure` was read."""
-        return self._changes
-
-    def attributes_of_ops(self, name: str, but_for: Container[str] = ()) -> list[OpAttribute]:
-        """Return the attributes of that name of all ops that have one, in the order of the text.
+    def attributes_of_ops(
+        self, name: str, but_for: Collection[str] = ()
+    ) -> dict[int, ir.Attribute]:
+        """Return the attributes of that name of all ops that have one, by the op's number.
 
         Args:
           name: of an attribute that is no property of an op.
           but_for: names of ops that are left out.
 
         """
-        if self._structure is None:
-            index = self._refreshed()
-            return [
-                (number, op, attribute)
-                for number, op in enumerate(index.ops)
-                if (attribute := op.attributes.get(name)) is not None
-                and index.names[number] not in but_for
-            ]
-        names, ops, erased = self._structure.names, self.numbered_ops, self._changes.erased
-        changed = self._changes.attributes.get(name, {})
-        of_kind: dict[int, ir.Attribute | None] = {NOTHING: None}
-        found: list[OpAttribute] = []
-        for number, kind in enumerate(self._structure.attributes):
-            if number in erased:
-                continue
-            if number in changed:
-                attribute = changed[number]
-            elif kind in of_kind:
-                attribute = of_kind[kind]
-            else:
-                attribute = of_kind[kind] = ops[number].attributes.get(name)
-            if attribute is not None and names[number] not in but_for:
-                found.append((number, ops[number], attribute))
-        return found
+        return self._op_attributes.all(name, but_for)
 
-    def set_attributes(
-        self, name: str, changes: Iterable[tuple[int, ir.Operation, ir.Attribute | None]]
-    ) -> None:
+    def distinct_attributes(self, name: str, but_for: Collection[str] = ()) -> list[ir.Attribute]:
+        """Return these attributes, each once."""
+        return self._op_attributes.distinct(name, but_for)
+
+    def attribute_numbers(self, name: str) -> vec[i64]:
+        """Return for each op a number of its attribute of that name, equal for equal ones."""
+        return self._op_attributes.numbers(name)
+
+    def attribute(self, number: int, name: str) -> ir.Attribute | None:
+        """Return one of these attributes; None where the op has none of that name."""
+        return self._op_attributes.get(number, name)
+
+    def set_attributes(self, name: str, changes: Mapping[int, ir.Attribute | None]) -> None:
         """Set the attributes of that name of ops, or drop them, where they are None.
 
         Args:
           name: of an attribute that is no property of an op.
-          changes: with the numbers of the ops as `attributes_of_ops` gives them.
+          changes: by the numbers of the ops in `last_structure`.
 
         """
-        changed = self._changes.attributes.setdefault(name, {})
-        for number, op, attribute in changes:
-            changed[number] = attribute
-            if attribute is None:
-                del op.attributes[name]
-            else:
-                op.attributes[name] = attribute
+        if changes:
+            self._op_attributes.set(name, changes)
+            self._note_attributes(name)
 
-    def properties_changed(self, name: str) -> None:
-        """Note that ops of that name have got other properties."""
-        self._changes.properties.add(name)
-
-    def erase_numbered(self, numbers: Collection[int]) -> None:
-        """Erase ops without uses, given by their numbers in `last_structure`."""
-        ops = self.numbered_ops
-        self._drop_numbered(numbers)
-        for number in numbers:
-            ops[number].erase()
-
-    def _drop_numbered(self, numbers: Iterable[int]) -> None:
-        names, ops, erased = self.last_structure.names, self.numbered_ops, self._changes.erased
-        erased.update(numbers)
-        kept = [number for number in range(len(ops)) if number not in erased]
-        kept_ops = [ops[number] for number in kept]
-        self._set_index(OpIndex([names[number] for number in kept], kept_ops))
-
-    def set_structure(self, edited: Callable[[], tuple[Structure, set[int]]]) -> None:
-        """Go on with a structure that is made from the last one if it is asked for in time.
+    def set_numbered_attributes(
+        self, name: str, attributes: Sequence[ir.Attribute | LateRule], numbers: vec[i64]
+    ) -> None:
+        """Set the attributes of that name of ops.
 
         Args:
-          edited: returns what reading it anew would tell, but for the order of uses, and the
-            values whose uses may not be in the usual order.
+          name: of an attribute that is no property of an op.
+          attributes: each once.
+          numbers: by the numbers of the ops in `last_structure` which of them; NOTHING where
+            nothing changes.
 
         """
-        self.forget_structure()
-        self._edited = edited
+        self._op_attributes.set_numbered(name, attributes, numbers)
+        self._note_attributes(name)
 
-    def forget_structure(self) -> None:
-        """Forget the structure, as it has changed in other ways than `changes` can tell."""
-        self._structure = None
-        self._edited = None
-        self._numbered = None
-        self._changes = Changes()
+    def rule(self, number: int) -> OpShardingRule | None:
+        """Return the sharding rule that an op has as an attribute; None where it has none."""
+        late = self._op_attributes.late_rule(number, SHARDING_RULE)
+        if late is not None:
+            return late.rule
+        attribute = self.attribute(number, SHARDING_RULE)
+        return None if attribute is None else self.codec.rule(attribute)
+
+    def drop_late_rules(self) -> None:
+        """Drop the sharding rules of ops that nobody has asked for as attributes."""
+        self._op_attributes.drop_late_rules(SHARDING_RULE)
+
+    def transform_attributes(
+        self,
+        name: str,
+        change: Callable[[ir.Attribute], ir.Attribute | None],
+        but_for: Collection[str] = (),
+    ) -> None:
+        """Change the attributes of that name, each distinct one once.
+
+        Args:
+          name: of an attribute that is no property of an op.
+          change: returns what an attribute becomes; None where it is dropped.
+          but_for: names of ops that are left out.
+
+        """
+        self._op_attributes.transform(name, change, but_for)
+        self._note_attributes(name)
+
+    def _note_attributes(self, name: str) -> None:
+        self._changes.attributes.add(name)
+        if not self._writes_late:
+            self.write_attributes()
+
+    def renew_attributes(self, number: int) -> None:
+        """Forget what was set of an op that gives way to another one in an edit."""
+        if self._attributes is not None:
+            self._attributes.renew(number)
+
+    def change_blindly(self, change: Callable[[ir.Module], bool], created: Container[str]) -> bool:
+        """Let MLIR change ops whatever attributes they have that it is told of late.
+
+        Args:
+          change: changes the module, returns whether it did. It leaves ops in their order.
+          created: the names of ops that it may create, move or erase, of which there are none
+            now. Of others it erases some at most.
+
+        Returns:
+          what `change` does.
+
+        """
+        has_changed = change(self._module)
+        if has_changed:
+            if self._attributes is not None:
+                self._attributes.forget(self._missing(created))
+            self.ops_changed()
+        return has_changed
+
+    def _missing(self, created: Container[str]) -> list[int]:
+        """Return the numbers of the ops that are no more, where others were created."""
+        missing: list[int] = []
+        left = iter([op for op in ops_below(self._module) if op.name not in created])
+        following = next(left, None)
+        for number, op in enumerate(self.late_ops):
+            # The handle to an op that is no more may be compared.
+            if number not in self._changes.erased and op == following:
+                following = next(left, None)
+            else:
+                missing.append(number)
+        return missing
 
     def ops_changed(self, *names: str) -> None:
         """Forget the index of the ops of these names; without names, of all ops."""
         self._stale.update(names)
         if not names:
+            self._edit = None
             self._index = None
             self._references = None
         self.forget_structure()
-
-    @property
-    def references(self) -> frozenset[str] | None:
-        """The names that more than calls may refer to, where `read_references` could tell.
-
-        Passes that call others than functions call `ops_changed` without names.
-        """
-        return self._references
-
-    def read_references(self) -> None:
-        """Find out `references` where they are not known: cheap just while `structure` is."""
-        if self._references is None:
-            self._references = symbol_references(self.operation, self.structure, self.numbered_ops)
 
     def replace_ops(self, replacements: Mapping[ir.Operation, Sequence[ir.Operation]]) -> None:
         """Keep the index up to date where ops give way to others at the same place, or to none.
@@ -300,11 +242,83 @@ class IndexedModule:
         """
         index = self._refreshed()
         starts = [position for position, name in enumerate(index.names) if name in _ROOTS]
-        roots = [op.operation for op in self.module.body.operations]
+        roots = self.root_ops()
         if [index.ops[start] for start in starts] != roots or MODULE in index.distinct_names:
             return None
         ends = [*starts[1:], len(index.ops)]
         return [range(start, end) for start, end in zip(starts, ends, strict=True)]
+
+    def attributes_changed(self, name: str, places: Collection[int]) -> None:
+        """Note that ops have got other attributes.
+
+        Args:
+          name: of the ops.
+          places: which ones among all ops of that name, in the order of the text.
+
+        """
+        if not places:
+            return
+        if not self.has_structure:
+            self.forget_structure()
+            return
+        edit = self.edit()
+        numbers = edit.numbers(name)
+        for place in places:
+            edit.attributes_changed(numbers[place])
+        self.apply(edit)
+
+    def erase_ops(self, name: str, places: Collection[int]) -> None:
+        """Erase ops without regions and without uses.
+
+        Args:
+          name: of the ops.
+          places: which ones among all ops of that name, in the order of the text.
+
+        """
+        if not places:
+            return
+        ops = self.read_ops(name)
+        erased = [ops[place] for place in places]
+        if self.has_structure:
+            edit = self.edit()
+            numbers = edit.numbers(name)
+            for place in places:
+                edit.erase(numbers[place])
+            self.apply(edit)
+        else:
+            self.replace_ops(dict.fromkeys(erased, ()))
+        for op in erased:
+            op.erase()
+
+    def keep_roots(self, order: Sequence[int]) -> None:
+        """Keep index and structure up to date where the module's own ops are to move or go.
+
+        Args:
+          order: for those that stay, as they come then, their places as they are.
+
+        """
+        if self.has_structure:
+            edit = self.edit(is_late=True)
+            edit.set_roots([edit.roots[place] for place in order])
+            self.apply(edit)
+            return
+        if self._structure is not None and list(order) == sorted(order):
+            self._drop_roots(set(order))
+            return
+        places = self.roots()
+        if places is None:
+            self.ops_changed()
+        else:
+            self.rearrange([places[place] for place in order])
+
+    def _drop_roots(self, kept: set[int]) -> None:
+        structure, erased = self.last_structure, self._changes.erased
+        roots = [op for op, around in enumerate(structure.parents) if around == NOTHING]
+        left = [op for op in roots if op not in erased]
+        dropped = [op for place, op in enumerate(left) if place not in kept]
+        self.drop_numbered(
+            [number for op in dropped for number in range(op, structure.ends.get(op, op + 1))]
+        )
 
     def rearrange(self, pieces: Iterable[Piece]) -> None:
         """Keep the index up to date where ops have moved, come or gone.
@@ -314,6 +328,7 @@ class IndexedModule:
             as it was, and the names and ops of what is new.
 
         """
+        self._settle()
         index = self._index
         # Where it was stale the positions are of another.
         self._index = None if index is None or self._stale else index.rearranged(pieces)
@@ -333,10 +348,11 @@ class IndexedModule:
         """
         if not replacements and not appended:
             return
+        self._settle()
         if self._structure is not None and not appended and not any(replacements.values()):
             erased = self._changes.erased
-            numbers = [i for i in range(len(self.numbered_ops)) if i not in erased]
-            self._drop_numbered([numbers[position] for position in replacements])
+            numbers = [i for i in range(len(self.late_ops)) if i not in erased]
+            self.drop_numbered([numbers[position] for position in replacements])
             return
         pieces: list[Piece] = []
         start = 0
@@ -348,28 +364,24 @@ class IndexedModule:
         pieces.append(range(start, 0 if index is None else len(index.ops)))
         self.rearrange([*pieces, *appended])
 
-    def _refreshed(self) -> OpIndex:
-        index = self._index
-        if index is None or self._stale:
-            ops = ops_below(self.module)
-            index = OpIndex([op.name for op in ops], ops)
-            self._set_index(index)
-        return index
+    @property
+    def references(self) -> frozenset[str] | None:
+        """The names that more than calls may refer to, where `read_references` could tell.
 
-    def _set_index(self, index: OpIndex) -> None:
-        self._index = index
-        self._stale.clear()
+        Passes that call others than functions call `ops_changed` without names.
+        """
+        return self._references
 
-    def walk(self, order: ir.WalkOrder) -> list[ir.Operation]:
-        """Return the ops below the module: parents first, in text order, or parents last."""
-        self.forget_structure()
-        return ops_below(self.module, order)
+    def read_references(self) -> None:
+        """Find out `references` where they are not known: cheap just while `structure` is."""
+        if self._references is None:
+            self._references = symbol_references(self.operation, self.structure, self.late_ops)
 
     @property
     def meshes(self) -> dict[str, Mesh]:
         """The meshes of the module by name, in the order of the text."""
         if self._meshes is None:
-            self._meshes = dict(_module_meshes(self.module))
+            self._meshes = dict(_module_meshes(self._module))
         return self._meshes
 
     def meshes_changed(self) -> None:

@@ -23,11 +23,19 @@ _MAIN = "main"
 def main_function(module: IndexedModule, *, is_read_only: bool = False) -> ir.Operation | None:
     """Return the only function of a module, or the one named main; None where it has none.
 
+    Args:
+      module: the module.
+      is_read_only: whether the caller changes nothing that the structure of the module tells, and
+        looks at no attribute of ops in the function.
+
     Raises:
       Error: where no function of several is named main.
 
     """
-    functions = module.read_ops(FUNCTION) if is_read_only else module.ops(FUNCTION)
+    if is_read_only:
+        functions = [op for op in module.root_ops() if op.name == FUNCTION]
+    else:
+        functions = module.ops(FUNCTION)
     if len(functions) < 2:
         return functions[0] if functions else None
     found = function_named_main(functions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from jaxlib.mlir import ir
 
@@ -11,9 +11,11 @@ from sdy.ir.op_names import MODULE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["NamedOp", "OpIndex", "Piece", "grouped_by_name", "ops_below"]
+__all__ = ["NamedOp", "OpIndex", "Piece", "grouped_by_name", "ops_below", "positions_of"]
 
 NamedOp: TypeAlias = tuple[str, ir.Operation]
+
+_T = TypeVar("_T")
 
 Piece: TypeAlias = range | NamedOp
 """Ops that stand one behind the other: old ones, by their positions, or a new one."""
@@ -54,18 +56,9 @@ class OpIndex:
         """Return where the ops of that name stand."""
         known = self._positions.get(name)
         if known is None:
-            known = self._positions[name] = self._find(name)
+            found = positions_of(name, self.names) if name in self.distinct_names else []
+            known = self._positions[name] = found
         return known
-
-    def _find(self, name: str) -> list[int]:
-        positions: list[int] = []
-        if name in self.distinct_names:
-            # The search for the next one is many times as fast as a loop over all.
-            position = -1
-            for _ in range(self.names.count(name)):
-                position = self.names.index(name, position + 1)
-                positions.append(position)
-        return positions
 
     def rearranged(self, pieces: Iterable[Piece]) -> OpIndex:
         """Return the index of a module in which ops have moved, come or gone.
@@ -86,13 +79,26 @@ class OpIndex:
         return OpIndex(names, ops)
 
 
-def grouped_by_name(
-    names: Sequence[str], ops: Sequence[ir.Operation]
-) -> dict[str, list[ir.Operation]]:
-    """Return the ops of each name, in their order."""
-    by_name: dict[str, list[ir.Operation]] = {name: [] for name in names}
-    for name, op in zip(names, ops, strict=True):
-        by_name[name].append(op)
+def positions_of(name: str, names: list[str]) -> list[int]:
+    """Return where a name stands in a list."""
+    positions: list[int] = []
+    # The search for the next one is many times as fast as a loop over all.
+    position = -1
+    for _ in range(names.count(name)):
+        position = names.index(name, position + 1)
+        positions.append(position)
+    return positions
+
+
+def grouped_by_name(names: list[str], items: Sequence[_T]) -> dict[str, list[_T]]:
+    """Return the items of each name, in their order."""
+    by_name: dict[str, list[_T]] = {}
+    for name, item in zip(names, items, strict=True):
+        group = by_name.get(name)
+        if group is None:
+            by_name[name] = [item]
+        else:
+            group.append(item)
     return by_name
 
 

@@ -8,8 +8,10 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy as mlir_sdy
 
 from sdy.ir.attributes import SHARDING
+from sdy.ir.distinct_ops import distinct_ops
 from sdy.ir.op_names import FUNCTION
 from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS, WITH_OWN_FIELDS
+from sdy.ir.signature_attributes import named_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,9 +36,8 @@ def distinct_shardings(module: IndexedModule) -> list[TensorSharding]:
 
     structure, ops = module.structure, module.numbered_ops
     walker = _Walker(module.codec, look)
-    kinds = zip(structure.names, structure.attributes, structure.properties, strict=True)
-    for (name, _, _), number in dict(zip(kinds, range(len(ops)), strict=True)).items():
-        walker.visit(name, (ops[number],))
+    for number in distinct_ops(structure, WITH_OWN_FIELDS.__contains__):
+        walker.visit(structure.names[number], (ops[number],))
     return found
 
 
@@ -56,14 +57,13 @@ def transform_shardings(
         for name, op in module.in_order:
             walker.visit(name, (op,))
         return
-    shardings = module.attributes_of_ops(SHARDING, but_for=WITH_OWN_FIELDS)
-    changes = walker.lists
-    changed = [
-        (number, op, new) for number, op, old in shardings if (new := changes[old]) is not None
-    ]
-    module.set_attributes(SHARDING, changed)
+
+    def change(attribute: ir.Attribute) -> ir.Attribute:
+        return walker.lists[attribute] or attribute
+
+    module.transform_attributes(SHARDING, change, but_for=WITH_OWN_FIELDS)
     for name in WITH_OWN_FIELDS.intersection(module.names):
-        walker.visit(name, module.read_ops(name))
+        walker.visit(name, [module.late_ops[number] for number in module.numbers(name)])
         module.properties_changed(name)
 
 
@@ -139,7 +139,7 @@ class _Walker:
         new = [self._sharding(entry) for entry in old]
         if all(a == b for a, b in zip(old, new, strict=True)):
             return attribute
-        return self._codec.list_attribute(tuple(map(self._codec.sharding, new)))
+        return mlir_sdy.TensorShardingPerValueAttr.get(new, self._codec.context)
 
     def _signature(self, attribute: ir.Attribute) -> ir.Attribute:
         changes = self._dictionaries
@@ -153,7 +153,7 @@ class _Walker:
         new = self._sharding(old)
         if new == old:
             return attribute
-        return ir.DictAttr.get({entry.name: entry.attr for entry in attributes} | {SHARDING: new})
+        return ir.DictAttr.get(named_attributes(attributes) | {SHARDING: new})
 
 
 def _visit_fields(ops: Iterable[ir.Operation], field: str, changes: _Changes) -> None:

@@ -31,7 +31,7 @@ Field = Literal["arg_attrs", "res_attrs"]
 def signature_entries(function: ir.Operation, field: Field) -> list[ir.DictAttr]:
     """Return the attributes of each argument, or of each result, of a `func.func`."""
     if field in function.attributes:
-        return list(map(ir.DictAttr, ir.ArrayAttr(function.attributes[field])))
+        return list(ir.ArrayAttr(function.attributes[field]))
     kind = signature(function)
     types = kind.inputs if field == "arg_attrs" else kind.results
     return [ir.DictAttr.get({}, function.context)] * len(types)
@@ -46,7 +46,9 @@ def set_signature_entries(
 
 def named_attributes(entry: ir.DictAttr) -> dict[str, ir.Attribute]:
     """Return the attributes of a dictionary by name."""
-    return {named.name: named.attr for named in entry}
+    # To iterate over it is slower, as the end is an exception, and so is `attr`.
+    names = [entry[index].name for index in range(len(entry))]
+    return {name: entry[name] for name in names}
 
 
 def signature_attribute(

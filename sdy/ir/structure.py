@@ -10,8 +10,12 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Final
 
+from librt.vecs import append, extend, vec
+from mypy_extensions import i64
+
 from sdy.ir.bytecode_format import VERSION, Reader, ir_section, op_names
 from sdy.ir.op_names import MODULE
+from sdy.ir.rows import Rows, filled, places_of_items
 
 if TYPE_CHECKING:
     from jaxlib.mlir import ir
@@ -54,6 +58,7 @@ class Structure:
       producers: for each value the op that it is a result of; NOTHING for a block argument.
       arguments: where each block argument stands.
       users: for each value the ops that use it, once per use, in the order of the text.
+      use_positions: for each item of `users` which operand of the op the value is.
       use_orders: for values whose uses are not in the usual order, which is the reverse of the
         text's, where those stand that are not in their usual place, by that place.
 
@@ -62,38 +67,43 @@ class Structure:
 
     """
 
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self.parents: list[int] = []
-        self.ends: dict[int, int] = {}
-        self.bodies: dict[int, list[Body]] = {}
-        self.attributes: list[int] = []
-        self.properties: list[int] = []
-        self.operands: list[tuple[int, ...]] = []
-        self.results: list[tuple[int, ...]] = []
-        self.types: list[int] = []
-        self.producers: list[int] = []
-        self.arguments: dict[int, ArgumentPlace] = {}
-        self.users: list[list[int]] = []
-        self.use_orders: dict[int, dict[int, int]] = {}
-
-    def find_users(self) -> None:
-        """Set `users` to what the operands say."""
-        users = self.users = [[] for _ in self.types]
-        for op, operands in enumerate(self.operands):
-            for value in operands:
-                users[value].append(op)
+    def __init__(
+        self,
+        names: list[str],
+        parents: vec[i64],
+        ends: dict[int, int],
+        bodies: dict[int, list[Body]],
+        attributes: vec[i64],
+        properties: vec[i64],
+        operands: Rows,
+        results: Rows,
+        types: vec[i64],
+        arguments: dict[int, ArgumentPlace],
+        use_orders: dict[int, dict[int, int]],
+    ) -> None:
+        self.names = names
+        self.parents = parents
+        self.ends = ends
+        self.bodies = bodies
+        self.attributes = attributes
+        self.properties = properties
+        self.operands = operands
+        self.results = results
+        self.types = types
+        self.arguments = arguments
+        self.use_orders = use_orders
+        self.producers = _producers(results, len(types))
+        self.users, self.use_positions = places_of_items(operands, len(types))
 
     def uses(self, value: int) -> list[tuple[int, int]]:
         """Return the uses of a value as (op, operand number), in MLIR's order of uses."""
-        users = self.users[value]
-        if len(users) == 1:
-            return [(users[0], self.operands[users[0]].index(value))]
+        users, positions = self.users, self.use_positions
+        start = users.starts[value]
+        place = users.starts[value + 1]
         uses: list[tuple[int, int]] = []
-        for op in dict.fromkeys(reversed(users)):
-            operands = self.operands[op]
-            numbers = range(len(operands) - 1, -1, -1)
-            uses += [(op, number) for number in numbers if operands[number] == value]
+        while place > start:
+            place -= 1
+            uses.append((users.items[place], positions[place]))
         order = self.use_orders.get(value)
         if order is None:
             return uses
@@ -101,6 +111,43 @@ class Structure:
         for usual, place in order.items():
             ordered[place] = uses[usual]
         return ordered
+
+
+def _producers(results: Rows, value_count: int) -> vec[i64]:
+    producers = filled(NOTHING, value_count)
+    starts, items = results.starts, results.items
+    for op in range(i64(len(starts)) - 1):
+        for place in range(starts[op], starts[op + 1]):
+            producers[items[place]] = op
+    return producers
+
+
+class _Visible:
+    """The values that can be operands, by their numbers in bytecode.
+
+    Those start anew in every region that is isolated from above.
+
+    Attributes:
+      numbers: of the values; what stands behind the first `count` is of regions that have ended.
+      count: how many there are.
+
+    """
+
+    def __init__(self) -> None:
+        self.numbers = vec[i64]()
+        self.count: i64 = 0
+
+    def define(self, first: i64, count: i64) -> None:
+        """Let values follow behind those that are visible already."""
+        numbers, place = self.numbers, self.count
+        for value in range(first, first + count):
+            if place < len(numbers):
+                numbers[place] = value
+            else:
+                numbers = append(numbers, value)
+            place += 1
+        self.numbers = numbers
+        self.count = place
 
 
 class _Regions:
@@ -117,25 +164,24 @@ class _Regions:
       argument_count: how many arguments it has.
       last_op: the op of it that was read last.
       next_value: the number of the value that is defined next.
-      visible: the numbers of the values that can be operands, by their numbers in bytecode,
-        which start anew in every region that is isolated from above.
+      visible: the values that can be operands.
       outside: how many of them are defined outside of the region.
 
     """
 
-    def __init__(self, op: int, count: int, visible: list[int]) -> None:
+    def __init__(self, op: i64, count: i64, visible: _Visible) -> None:
         self.op = op
         self.regions_left = count
-        self.region = -1
-        self.blocks_left = 0
-        self.block = -1
-        self.ops_left = 0
-        self.first_argument = 0
-        self.argument_count = 0
-        self.last_op = NOTHING
-        self.next_value = 0
+        self.region: i64 = -1
+        self.blocks_left: i64 = 0
+        self.block: i64 = -1
+        self.ops_left: i64 = 0
+        self.first_argument: i64 = 0
+        self.argument_count: i64 = 0
+        self.last_op: i64 = NOTHING
+        self.next_value: i64 = 0
         self.visible = visible
-        self.outside = len(visible)
+        self.outside: i64 = visible.count
 
 
 def read_structure(module: ir.Operation) -> Structure:
@@ -151,8 +197,21 @@ class _StructureReader:
 
     def __init__(self, reader: Reader, names: list[str]) -> None:
         self._reader = reader
-        self._names = names
-        self._structure = Structure()
+        self._name_of = names
+        self._op_count: i64 = 0
+        self._names: list[str] = []
+        self._parents = vec[i64]()
+        self._ends: dict[int, int] = {}
+        self._bodies: dict[int, list[Body]] = {}
+        self._attributes = vec[i64]()
+        self._properties = vec[i64]()
+        self._operand_starts = vec[i64]([0])
+        self._operands = vec[i64]()
+        self._result_starts = vec[i64]([0])
+        self._results = vec[i64]()
+        self._types = vec[i64]()
+        self._arguments: dict[int, ArgumentPlace] = {}
+        self._orders: dict[int, dict[int, int]] = {}
 
     def read(self) -> Structure:
         """Read the module's op and all in it."""
@@ -161,14 +220,12 @@ class _StructureReader:
         self._skip_to_regions()
         reader.number()
         reader.section()
-        stack = [_Regions(NOTHING, 1, [])]
+        stack = [_Regions(NOTHING, 1, _Visible())]
         while stack:
             regions = stack[-1]
-            if regions.ops_left:
-                regions.ops_left -= 1
-                inner = self._op(regions)
-                if inner is not None:
-                    stack.append(inner)
+            inner = self._ops(regions)
+            if inner is not None:
+                stack.append(inner)
                 continue
             if regions.block == 0 and regions.op != NOTHING:
                 self._end_body(regions)
@@ -177,12 +234,23 @@ class _StructureReader:
             elif regions.regions_left:
                 self._start_region(regions)
             else:
-                del regions.visible[regions.outside :]
+                regions.visible.count = regions.outside
                 if regions.op != NOTHING:
-                    self._structure.ends[regions.op] = len(self._structure.names)
+                    self._ends[regions.op] = self._op_count
                 stack.pop()
-        self._structure.find_users()
-        return self._structure
+        return Structure(
+            self._names,
+            self._parents,
+            self._ends,
+            self._bodies,
+            self._attributes,
+            self._properties,
+            Rows(self._operand_starts, self._operands),
+            Rows(self._result_starts, self._results),
+            self._types,
+            self._arguments,
+            self._orders,
+        )
 
     def _skip_to_regions(self) -> None:
         """Skip what the module's op has in front of its region."""
@@ -199,20 +267,19 @@ class _StructureReader:
         regions.regions_left -= 1
         regions.region += 1
         regions.block = -1
-        del regions.visible[regions.outside :]
+        visible = regions.visible
+        visible.count = regions.outside
         regions.blocks_left = self._reader.number()
         if regions.blocks_left:
-            structure = self._structure
-            first = regions.next_value = len(structure.types)
+            first = regions.next_value = len(self._types)
             count = self._reader.number()
-            regions.visible.extend(range(first, first + count))
-            structure.types.extend([NOTHING] * count)
-            structure.producers.extend([NOTHING] * count)
+            visible.define(first, count)
+            self._types = extend(self._types, filled(NOTHING, count))
 
     def _end_body(self, regions: _Regions) -> None:
         """Note the first block of a region."""
-        body = (regions.first_argument, regions.argument_count, regions.last_op)
-        self._structure.bodies.setdefault(regions.op, []).append(body)
+        body: Body = (regions.first_argument, regions.argument_count, regions.last_op)
+        self._bodies.setdefault(regions.op, []).append(body)
 
     def _start_block(self, regions: _Regions) -> None:
         regions.blocks_left -= 1
@@ -221,76 +288,86 @@ class _StructureReader:
         count = reader.number()
         regions.ops_left = count >> 1
         regions.last_op = NOTHING
-        structure = self._structure
         first = regions.first_argument = regions.next_value
-        arguments = regions.argument_count = reader.number() if count & 1 else 0
+        arguments: i64 = reader.number() if count & 1 else 0
+        regions.argument_count = arguments
         if not arguments:
             return
         for index in range(arguments):
             kind = reader.number()
             if kind & 1:
                 reader.number()  # its location
-            structure.types[first + index] = kind >> 1
-            place = (regions.op, regions.region, regions.block, index)
-            structure.arguments[first + index] = place
+            self._types[first + index] = kind >> 1
+            self._arguments[first + index] = regions.op, regions.region, regions.block, index
         regions.next_value = first + arguments
         if reader.byte():
             self._use_orders(first, arguments)
 
-    def _op(self, regions: _Regions) -> _Regions | None:
-        """Read an op; return its regions if it has some."""
-        reader, structure = self._reader, self._structure
-        op = len(structure.names)
-        name = self._names[reader.number()]
-        mask = reader.byte()
-        reader.number()  # its location
-        regions.last_op = op
-        structure.names.append(name)
-        structure.parents.append(regions.op)
-        structure.attributes.append(reader.number() if mask & _HAS_ATTRIBUTES else NOTHING)
-        structure.properties.append(reader.number() if mask & _HAS_PROPERTIES else NOTHING)
-        first = regions.next_value
-        structure.results.append(self._results(op, regions) if mask & _HAS_RESULTS else ())
-        structure.operands.append(self._operands(regions.visible) if mask & _HAS_OPERANDS else ())
-        if mask & _HAS_SUCCESSORS:
-            reader.numbers(reader.number())
-        if mask & _HAS_USE_ORDERS:
-            self._use_orders(first, regions.next_value - first)
-        if not mask & _HAS_REGIONS:
-            return None
+    def _ops(self, regions: _Regions) -> _Regions | None:
+        """Read ops of the block up to the first that has regions; return those, if one has."""
+        reader, names, visible = self._reader, self._name_of, regions.visible.numbers
+        while regions.ops_left:
+            regions.ops_left -= 1
+            op = self._op_count
+            self._op_count = op + 1
+            name = names[reader.number()]
+            mask = reader.byte()
+            reader.number()  # its location
+            regions.last_op = op
+            self._names.append(name)
+            self._parents = append(self._parents, regions.op)
+            number: i64 = reader.number() if mask & _HAS_ATTRIBUTES else NOTHING
+            self._attributes = append(self._attributes, number)
+            number = reader.number() if mask & _HAS_PROPERTIES else NOTHING
+            self._properties = append(self._properties, number)
+            first = regions.next_value
+            if mask & _HAS_RESULTS:
+                self._read_results(regions)
+            self._result_starts = append(self._result_starts, len(self._results))
+            if mask & _HAS_OPERANDS:
+                for _ in range(reader.number()):
+                    self._operands = append(self._operands, visible[reader.number()])
+            self._operand_starts = append(self._operand_starts, len(self._operands))
+            if mask & _HAS_SUCCESSORS:
+                for _ in range(reader.number()):
+                    reader.number()
+            if mask & _HAS_USE_ORDERS:
+                self._use_orders(first, regions.next_value - first)
+            if mask & _HAS_REGIONS:
+                inner = self._regions(op, name, regions)
+                if inner is not None:
+                    return inner
+        return None
+
+    def _regions(self, op: i64, name: str, outer: _Regions) -> _Regions | None:
+        """Return the regions of an op; None for those of a nested module, which are skipped."""
+        reader = self._reader
         count = reader.number()
         if not count & 1:
-            return _Regions(op, count >> 1, regions.visible)
+            return _Regions(op, count >> 1, outer.visible)
         _, end = reader.section()
-        if regions.op == NOTHING and name == MODULE:
+        if outer.op == NOTHING and name == MODULE:
             reader.position = end
             return None
-        return _Regions(op, count >> 1, [])
+        return _Regions(op, count >> 1, _Visible())
 
-    def _results(self, op: int, regions: _Regions) -> tuple[int, ...]:
-        reader, structure = self._reader, self._structure
-        count = reader.number()
-        first = regions.next_value
-        end = regions.next_value = first + count
-        for value in range(first, end):
-            structure.types[value] = reader.number()
-            structure.producers[value] = op
-        return (first,) if count == 1 else tuple(range(first, end))
-
-    def _operands(self, visible: list[int]) -> tuple[int, ...]:
+    def _read_results(self, regions: _Regions) -> None:
         reader = self._reader
-        count = reader.number()
-        if count == 1:
-            return (visible[reader.number()],)
-        if count == 2:
-            return (visible[reader.number()], visible[reader.number()])
-        return tuple([visible[reader.number()] for _ in range(count)])
+        first = regions.next_value
+        end = first + reader.number()
+        for value in range(first, end):
+            self._types[value] = reader.number()
+            self._results = append(self._results, value)
+        regions.next_value = end
 
-    def _use_orders(self, first: int, count: int) -> None:
+    def _use_orders(self, first: i64, count: i64) -> None:
         """Read the orders of uses of values among `count` ones from `first` on."""
         reader = self._reader
-        for _ in range(reader.number() if count != 1 else 1):
-            value = first + (reader.number() if count != 1 else 0)
+        values: i64 = reader.number() if count != 1 else 1
+        for _ in range(values):
+            value: i64 = first
+            if count != 1:
+                value += reader.number()
             length = reader.number()
             numbers = reader.numbers(length >> 1)
             if length & 1:
@@ -298,4 +375,4 @@ class _StructureReader:
                 order = dict(zip(numbers[1::2], numbers[::2], strict=True))
             else:
                 order = dict(enumerate(numbers))
-            self._structure.use_orders[value] = order
+            self._orders[value] = order

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from jaxlib.mlir import ir
 
 __all__ = ["Changes"]
 
@@ -17,18 +13,20 @@ class Changes:
 
     Attributes:
       erased: the numbers of ops that are no more.
-      replaced: for values whose users use another one now, that value; the order of the uses of
-        both is not known.
-      attributes: for names of attributes that were set or dropped, on which ops, by number, to
-        what; None where they were dropped.
+      replaced: for values whose users use another one now, that value.
+      reordered: values whose uses may be in another order than the structure tells.
+      attributes: the names of attributes that were set or dropped.
       properties: the names of ops that have other properties.
 
     """
 
     erased: set[int] = field(default_factory=set)
     replaced: dict[int, int] = field(default_factory=dict)
-    attributes: dict[str, dict[int, ir.Attribute | None]] = field(default_factory=dict)
+    reordered: set[int] = field(default_factory=set)
+    attributes: set[str] = field(default_factory=set)
     properties: set[str] = field(default_factory=set)
 
     def __bool__(self) -> bool:
-        return bool(self.erased or self.replaced or self.attributes or self.properties)
+        return bool(
+            self.erased or self.replaced or self.reordered or self.properties or self.attributes
+        )

@@ -2,308 +2,313 @@
 
 from __future__ import annotations
 
-from itertools import chain, count
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from sdy.ir.op_names import CALL, FUNCTION
-from sdy.ir.structure import NOTHING, Structure
+from sdy.ir.edited_structure import EditedStructure
+from sdy.ir.growing_structure import GrowingStructure
+from sdy.ir.op_order import OpOrder
+from sdy.ir.rows import packed_range
+from sdy.ir.structure import NOTHING
+from sdy.ir.use_lists import UseLists
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from jaxlib.mlir import ir
+    from librt.vecs import vec
+    from mypy_extensions import i64
 
-__all__ = ["StructureEdit", "read_use_order"]
+    from sdy.ir.data_flow_edges import OwnedEdge
+    from sdy.ir.op_order import Nested
+    from sdy.ir.structure import Structure
 
-_T = TypeVar("_T")
-
-_WITH_OWN_ATTRIBUTES = frozenset({FUNCTION, CALL})
-
-
-class _Copy:
-    """An op without regions that is a copy of another.
-
-    Attributes:
-      source: the number of the other.
-      operands: the values that it takes.
-      results: the values that it gives, which are new.
-      has_own_properties: whether they differ from those of `source`.
-
-    """
-
-    def __init__(
-        self,
-        source: int,
-        operands: tuple[int, ...],
-        results: tuple[int, ...],
-        *,
-        has_own_properties: bool,
-    ) -> None:
-        self.source = source
-        self.operands = operands
-        self.results = results
-        self.has_own_properties = has_own_properties
-
-
-class _Parts:
-    """What becomes of the ops of a structure, in the order of the text.
-
-    Attributes:
-      numbers: for each old op its new number; NOTHING for one that is erased, and at the end.
-      parts: the new ops: ranges of old ones that stay, and copies.
-      starts: for old ops where something changes, the number of the first new op from there on.
-      count: how many new ops there are.
-
-    """
-
-    def __init__(self, old_count: int) -> None:
-        self.numbers = [NOTHING] * (old_count + 1)
-        self.parts: list[range | _Copy] = []
-        self.starts: dict[int, int] = {}
-        self.count = 0
-
-    def keep(self, old: range) -> None:
-        if old:
-            self.numbers[old.start : old.stop] = range(self.count, self.count + len(old))
-            self.parts.append(old)
-            self.count += len(old)
-
-    def insert(self, copies: Sequence[_Copy]) -> None:
-        self.parts += copies
-        self.count += len(copies)
+__all__ = ["StructureEdit"]
 
 
 class StructureEdit:
-    """Changes to one structure, which are made all at once.
+    """Changes to one structure, and to the handles of the ops in it, made all at once.
 
-    Ops and values are known by the numbers that they have in it, and new values by others.
+    Ops and values are known by the numbers that they have in it; new ones get numbers behind
+    those. The order of the uses of each value follows that in MLIR if the changes are noted in
+    the order in which they are made there.
+
+    Attributes:
+      names: of the ops, by number, those that are erased included.
+      ops: their handles.
+      uses: of the values.
+      is_complete: whether no more changes may be noted.
+      reordered: values of whose uses the order is not followed here, so that the new structure
+        may not tell it.
+
     """
 
-    def __init__(self, structure: Structure) -> None:
-        self._old = structure
-        self._names = structure.names.copy()
-        self._operands: dict[int, tuple[int, ...]] = {}
-        self._types = structure.types.copy()
-        self._copies: dict[int, list[_Copy]] = {}
-        self._erased: set[int] = set()
-        self._unused = count(max((0, *structure.attributes, *structure.properties)) + 1)
+    def __init__(self, structure: Structure, ops: Sequence[ir.Operation]) -> None:
+        """Start with nothing changed.
 
-    def rename(self, op: int, name: str) -> None:
-        """Note that an op has given way to one of another name with the same attributes."""
-        self._names[op] = name
+        Args:
+          structure: of the module as it is; stays as it is.
+          ops: by number.
 
-    def set_operand(self, op: int, position: int, value: int) -> None:
-        """Note that an op takes another value."""
-        operands = list(self._operands.get(op, self._old.operands[op]))
-        operands[position] = value
-        self._operands[op] = tuple(operands)
+        """
+        self._all = GrowingStructure(structure, ops)
+        self._order = OpOrder(structure, self._all.names)
+        self._moved: dict[int, int] = {}
+        self._bypassed: dict[int, int] = {}
+        self.names = self._all.names
+        self.ops = self._all.ops
+        self.uses = UseLists(structure, self._all.operands)
+        self.is_complete = False
+        self.reordered: set[int] = set()
+
+    # What there is now.
+
+    @property
+    def roots(self) -> list[int]:
+        """The ops of the module itself, in the order of the text."""
+        return self._order.roots
+
+    def operands(self, number: int) -> tuple[int, ...]:
+        """Return the values that an op takes now."""
+        return self._all.operands[number]
+
+    def results(self, number: int) -> tuple[int, ...]:
+        """Return the values that an op gives."""
+        return self._all.results[number]
+
+    def parent(self, number: int) -> int:
+        """Return the op in whose region an op is; NOTHING for a root."""
+        return self._all.parents[number]
+
+    def arguments(self, number: int) -> list[int]:
+        """Return the arguments of all blocks of an op."""
+        return self._all.arguments_of(number)
+
+    def content(self, root: int) -> vec[i64]:
+        """Return the ops in a root, in the order of the text."""
+        return self._order.content(root)
+
+    def numbers(self, name: str) -> list[int]:
+        """Return the ops of that name, in the order of the text."""
+        return [number for _, number in self._order.named(name)]
+
+    def in_roots(self, name: str) -> list[tuple[int, int]]:
+        """Return the ops of that name behind the roots that they are in, or are themselves."""
+        return self._order.named(name)
+
+    # Changes to one op.
+
+    def replace(self, number: int, name: str, op: ir.Operation) -> None:
+        """Note that an op has given way to another with the same operands and attributes."""
+        self.names[number] = name
+        self.ops[number] = op
+        self._order.name_added(name)
+
+    def attributes_dropped(self, number: int) -> None:
+        """Note that an op has no attributes any more."""
+        self._all.attributes[number] = NOTHING
+        self._all.properties[number] = NOTHING
+
+    def attributes_changed(self, number: int) -> None:
+        """Note that an op has other attributes, those that are properties included."""
+        self._all.renew_attributes(number)
+
+    def set_operand(self, number: int, position: int, value: int) -> None:
+        """Note that an op takes another value, or the same one anew."""
+        operands = self._all.operands
+        place: i64 = operands.starts[number] + position
+        self.uses.drop(operands.items[place], number, position)
+        self.uses.add(value, number, position)
+        operands.items[place] = value
+
+    def renew_operands(self, number: int) -> None:
+        """Note that an op has given way to one that was made while it was there."""
+        for position, operand in enumerate(self.operands(number)):
+            self.uses.drop(operand, number, position)
+            self.uses.add(operand, number, position)
+
+    def move_uses(self, value: int, target: int, *, but_for: int = NOTHING) -> None:
+        """Note that all uses of a value have become uses of another, but for those by one op."""
+        operands = self._all.operands
+        kept: list[tuple[int, int]] = []
+        for number, position in self.uses.move_all(value, target):
+            if number == but_for:
+                kept.append((number, position))
+            else:
+                operands.items[operands.starts[number] + position] = target
+        for number, position in reversed(kept):
+            self.uses.drop(target, number, position)
+            self.uses.add(value, number, position)
+
+    def erase(self, number: int) -> None:
+        """Note that an op without regions is no more."""
+        self._order.erase(number)
+        for position, operand in enumerate(self.operands(number)):
+            self.uses.drop(operand, number, position)
+
+    def bypass(self, number: int) -> None:
+        """Note that an op with one operand is no more, and that its users use that."""
+        operand, result = self.operands(number)[0], self.results(number)[0]
+        self._order.erase(number)
+        self._bypassed[result] = operand
+        self.reordered.add(operand)
+
+    # New ops.
 
     def copy(
-        self, source: int, before: int, operands: Iterable[int], *, has_own_properties: bool = False
-    ) -> tuple[int, ...]:
-        """Note a copy of an op without regions in front of an op; return its results.
+        self,
+        source: int,
+        before: int,
+        operands: Iterable[int],
+        op: ir.Operation,
+        *,
+        has_own_properties: bool = False,
+    ) -> int:
+        """Note a copy of an op without regions in front of an op; return its first result.
 
         It stands behind those that were noted before it there.
         """
-        types = [self._types[result] for result in self._old.results[source]]
-        results = tuple(range(len(self._types), len(self._types) + len(types)))
-        self._types += types
-        copy = _Copy(source, tuple(operands), results, has_own_properties=has_own_properties)
-        self._copies.setdefault(before, []).append(copy)
-        return results
+        known = self._all
+        kinds = [known.types[result] for result in known.results[source]]
+        number = self._add(self.names[source], op, known.parents[source], operands, kinds)
+        known.attributes[number] = known.attributes[source]
+        known.properties[number] = known.properties[source]
+        if has_own_properties:
+            known.renew_attributes(number, properties_only=True)
+        self._order.insert((number,), before)
+        return len(known.types) - len(kinds)
 
-    def erase(self, op: int) -> None:
-        """Note that an op without regions is no more."""
-        self._erased.add(op)
-
-    def apply(self, clones: Sequence[int], reordered: Iterable[int]) -> tuple[Structure, set[int]]:
-        """Return the structure with all changes made, but for `use_orders`, which is empty.
+    def create_edge(self, name: str, edge: ir.Operation, owner: int, parent: int) -> int:
+        """Note a data-flow edge of which all other users of its owner have become users.
 
         Args:
-          clones: for each function that follows behind the last op, the function that it is a
-            clone of; it and the calls in it may have other attributes and properties.
-          reordered: values whose uses may not be in the usual order; they are returned by the
-            numbers that they have then.
+          name: of the edge.
+          edge: the edge.
+          owner: the value that it is on.
+          parent: the op in whose region it is.
+
+        Returns:
+          its number, by which `insert` or `nest` tells where it stands.
 
         """
-        old, parts = self._old, self._parts()
-        new = Structure()
-        new.names = _spliced(self._names, parts, lambda copy: self._names[copy.source])
-        new.attributes = _spliced(old.attributes, parts, lambda copy: old.attributes[copy.source])
-        new.properties = _spliced(old.properties, parts, lambda copy: old.properties[copy.source])
-        parents = _spliced(old.parents, parts, lambda copy: old.parents[copy.source])
-        numbers = parts.numbers
-        new.parents = [numbers[parent] for parent in parents]
-        new.ends = {
-            numbers[op]: parts.starts.get(end, numbers[end]) for op, end in old.ends.items()
-        }
-        values = self._apply_to_values(new, parts)
-        if clones:
-            self._append_clones(new, [numbers[function] for function in clones])
-        new.find_users()
-        return new, {values[value] for value in reordered} - {NOTHING}
+        known = self._all
+        number = known.add(name, edge, parent, (owner,), (known.types[owner],))
+        known.renew_attributes(number)
+        self._order.name_added(name)
+        operands, result = known.operands, len(known.types) - 1
+        for user, position in self.uses.put_between(owner, result, number):
+            operands.items[operands.starts[user] + position] = result
+        return number
 
-    def _apply_to_values(self, new: Structure, parts: _Parts) -> list[int]:
-        """Set what the new structure tells of values; return their numbers in it."""
-        old, numbers = self._old, parts.numbers
-        values, have_moved = self._value_numbers()
-        operands, results = old.operands.copy(), old.results
-        for op, changed in self._operands.items():
-            operands[op] = changed
-        for op in range(len(operands)) if have_moved else self._operands:
-            operands[op] = _mapped(operands[op], values)
-        if have_moved:
-            results = [_mapped(each, values) for each in results]
-        new.operands = _spliced(operands, parts, lambda copy: _mapped(copy.operands, values))
-        new.results = _spliced(results, parts, lambda copy: _mapped(copy.results, values))
-        new.bodies = {
-            numbers[op]: [
-                (values[first] if count else first, count, numbers[last])
-                for first, count, last in bodies
-            ]
-            for op, bodies in old.bodies.items()
-        }
-        new.arguments = {
-            values[value]: (numbers[op], region, block, index)
-            for value, (op, region, block, index) in old.arguments.items()
-        }
-        count = max(values, default=NOTHING) + 1
-        new.types = [NOTHING] * count
-        for value, kind in zip(values, self._types, strict=True):
-            if value != NOTHING:
-                new.types[value] = kind
-        new.producers = [NOTHING] * count
-        for op, each in enumerate(new.results):
-            for result in each:
-                new.producers[result] = op
-        self._number_properties(new, parts)
-        return values
-
-    def _value_numbers(self) -> tuple[list[int], bool]:
-        """Return for each value the number that it gets; NOTHING for those of erased ops.
-
-        New values take the numbers of those, so that most often no old value gets a new number.
-        Whether some do comes second.
-        """
-        copies = chain.from_iterable(self._copies.values())
-        new = [copy.results[0] for copy in copies if len(copy.results) == 1]
-        gaps = sorted(result for op in self._erased for result in self._old.results[op])
-        filled = dict(zip(new, gaps, strict=False))
-        left_out = {*filled, *gaps[len(filled) :]}
-        start = min(left_out, default=len(self._old.types))
-        values = list(range(start))
-        next_number = start
-        for value in range(start, len(self._types)):
-            if value in left_out:
-                values.append(NOTHING)
-            else:
-                values.append(next_number)
-                next_number += 1
-        for value, gap in filled.items():
-            values[value], values[gap] = values[gap], NOTHING
-        return values, len(gaps) > len(filled)
-
-    def _parts(self) -> _Parts:
-        """Return what becomes of the ops."""
-        end = len(self._names)
-        parts = _Parts(end)
-        start = 0
-        for op in sorted(self._copies.keys() | self._erased):
-            parts.keep(range(start, op))
-            parts.starts[op] = parts.count
-            parts.insert(self._copies.get(op, ()))
-            start = op + 1 if op in self._erased else op
-        parts.keep(range(start, end))
-        parts.starts[end] = parts.count
-        return parts
-
-    def _number_properties(self, new: Structure, parts: _Parts) -> None:
-        """Give numbers to the properties that only copies have."""
-        number = 0
-        for part in parts.parts:
-            if isinstance(part, range):
-                number += len(part)
-                continue
-            if part.has_own_properties:
-                new.properties[number] = next(self._unused)
-            number += 1
-
-    def _append_clones(self, new: Structure, functions: Iterable[int]) -> None:
-        arguments: dict[int, list[int]] = {}
-        for value, place in new.arguments.items():
-            arguments.setdefault(place[0], []).append(value)
-        for function in functions:
-            self._append_clone(new, function, arguments)
-
-    def _append_clone(
-        self, new: Structure, function: int, arguments: Mapping[int, Sequence[int]]
+    def insert_edges(
+        self,
+        name: str,
+        edges: Iterable[OwnedEdge],
+        owners: Sequence[int],
+        parent: int,
+        before: int,
     ) -> None:
-        shift = len(new.names) - function
-        ops = range(function, new.ends[function])
-        values: dict[int, int] = {}
-        for op in ops:
-            for value in (*new.results[op], *arguments.get(op, ())):
-                values[value] = len(new.types)
-                new.types.append(new.types[value])
-                new.producers.append(NOTHING)
-        for op in ops:
-            name, number = new.names[op], op + shift
-            results = tuple([values[result] for result in new.results[op]])
-            has_own = name in _WITH_OWN_ATTRIBUTES
-            new.names.append(name)
-            new.parents.append(NOTHING if op == function else new.parents[op] + shift)
-            new.attributes.append(next(self._unused) if has_own else new.attributes[op])
-            new.properties.append(next(self._unused) if has_own else new.properties[op])
-            new.operands.append(tuple([values[operand] for operand in new.operands[op]]))
-            new.results.append(results)
-            for result in results:
-                new.producers[result] = number
-            for value in arguments.get(op, ()):
-                _, region, block, index = new.arguments[value]
-                new.arguments[values[value]] = number, region, block, index
-            if op in new.ends:
-                new.ends[number] = new.ends[op] + shift
-                new.bodies[number] = [
-                    (values.get(first, first), count, last + shift)
-                    for first, count, last in new.bodies.get(op, ())
-                ]
+        """Note edges of that name on values, in the region of an op, in front of another op."""
+        created = [self.create_edge(name, edge, owners[place], parent) for place, edge in edges]
+        self.insert(created, before)
 
+    def create_root(self, name: str, op: ir.Operation) -> int:
+        """Note a new op of the module itself behind the last one; return its number."""
+        number = self._add(name, op, NOTHING, (), ())
+        self._all.renew_attributes(number)
+        self._order.append_root(number)
+        return number
 
-def _mapped(numbers: Iterable[int], values: Sequence[int]) -> tuple[int, ...]:
-    return tuple([values[number] for number in numbers])
+    def _add(
+        self,
+        name: str,
+        op: ir.Operation,
+        parent: int,
+        operands: Iterable[int],
+        kinds: Iterable[int],
+    ) -> int:
+        number = self._all.add(name, op, parent, operands, kinds)
+        for position, operand in enumerate(self.operands(number)):
+            self.uses.add(operand, number, position)
+        self._order.name_added(name)
+        return number
 
+    def clone(self, function: int, ops: Sequence[ir.Operation]) -> int:
+        """Note a clone of a function behind the last root; return its number.
 
-def _spliced(old: Sequence[_T], parts: _Parts, of_copy: Callable[[_Copy], _T]) -> list[_T]:
-    """Return what the new ops have, where `old` is what the old ops have."""
-    new: list[_T] = []
-    for part in parts.parts:
-        if isinstance(part, range):
-            new += old[part.start : part.stop]
-        else:
-            new.append(of_copy(part))
-    return new
+        It and the calls in it may have other attributes and properties.
 
+        Args:
+          function: the number of the function.
+          ops: the clone and the ops in it.
 
-def read_use_order(value: int, structure: Structure, ops: Sequence[ir.Operation]) -> None:
-    """Set the order of the uses of a value to that in the module.
+        """
+        known = self._all
+        first_value = len(known.types)
+        number = known.clone(function, self.content(function), ops)
+        end = len(self.names)
+        self.uses.cloned(range(first_value, len(known.types)), range(number, end))
+        self._order.append_root(number, packed_range(number + 1, end))
+        return number
 
-    Args:
-      value: the number of the value.
-      structure: tells truly who uses it.
-      ops: by number.
+    # Where ops stand.
 
-    """
-    users = structure.users[value]
-    structure.use_orders.pop(value, None)
-    if len(users) < 2:
-        return
-    number_of = {ops[user]: user for user in users}
-    position = structure.operands[users[0]].index(value)
-    handle = ops[users[0]].operands[position]
-    uses = [(number_of[use.owner.operation], use.operand_number) for use in handle.uses]
-    usual = sorted(uses, reverse=True)
-    if uses != usual:
-        places = {use: place for place, use in enumerate(uses)}
-        structure.use_orders[value] = {
-            index: places[use] for index, use in enumerate(usual) if places[use] != index
-        }
+    def insert(self, numbers: Iterable[int], before: int) -> None:
+        """Note that new ops stand in front of another, behind those noted before them there."""
+        self._order.insert(numbers, before)
+
+    def move(self, number: int, before: int) -> None:
+        """Note that an op without regions stands in front of another now, first of those there."""
+        for operand in self.operands(number):
+            self.uses.touch(operand)
+        self._order.move(number, before)
+
+    def set_roots(self, roots: list[int]) -> None:
+        """Note in which order the roots stand now; one left out is erased with all in it."""
+        self._order.set_roots(roots)
+
+    def move_body(self, source: int, target: int) -> None:
+        """Note that the region of a root, which is about to go, has become that of another op.
+
+        `nest` tells that the root goes, and what stands around its content then.
+        """
+        self._moved[source] = target
+        self._all.with_regions[target] = None
+
+    def nest(self, nested: Mapping[int, Nested]) -> None:
+        """Note that the contents of roots, which are no more, stand behind ops of other roots.
+
+        Args:
+          nested: for an op what stands behind it.
+
+        """
+        self._order.nest(nested)
+
+    def move_bodies(self, targets: Mapping[int, int]) -> None:
+        """Note that the regions of ops that are no roots have become those of roots without any.
+
+        No other change may be noted afterwards.
+
+        Args:
+          targets: for each op the root that has its region now.
+
+        """
+        self.is_complete = True
+        self._order.take_out(targets, self._all.parents)
+        self._moved.update(targets)
+        for source, target in targets.items():
+            del self._all.with_regions[source]
+            self._all.with_regions[target] = None
+
+    def apply(self) -> tuple[Structure, list[ir.Operation], vec[i64], set[int]]:
+        """Return the structure with all changes made.
+
+        The ops come next by the numbers that they have then; and these numbers, by those that
+        they had before, NOTHING for an op that is no more. Last come the values that are
+        `reordered`, by their numbers then.
+        """
+        order = self._order.all()
+        edited = EditedStructure(self._all, order, self._moved, self._bypassed)
+        values = edited.values
+        structure = edited.structure(self.uses.orders(values, edited.numbers))
+        reordered = {int(values[value]) for value in self.reordered} - {NOTHING}
+        return structure, [self.ops[number] for number in order], edited.numbers, reordered

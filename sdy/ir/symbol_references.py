@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
+from sdy.ir.distinct_ops import distinct_ops
 from sdy.ir.op_names import CALL, MODULE
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["symbol_references"]
 
+_REFERRING_STABLEHLO = frozenset({"stablehlo.composite", "stablehlo.custom_call"})
+_RESULT_INFO = "jax.result_info"
 _REFERENCE = re.compile(r'@([A-Za-z_0-9.$]+|")')
 
 
@@ -51,9 +54,24 @@ def _attributes(
 ) -> Iterator[ir.Attribute]:
     """Yield all attributes, but for what calls call, at least once."""
     yield from module.attributes.values()
-    kinds = zip(structure.names, structure.attributes, structure.properties, strict=True)
-    examples = dict(zip(kinds, range(len(ops)), strict=True))
-    for (name, _, _), number in examples.items():
+    for number in distinct_ops(structure, _may_refer):
         for field, attribute in ops[number].attributes.items():
-            if name != CALL or field != "callee":
-                yield attribute
+            if structure.names[number] == CALL and field == "callee":
+                continue
+            yield from _parts(attribute)
+
+
+def _parts(attribute: ir.Attribute) -> Iterator[ir.Attribute]:
+    """Yield an attribute; of those of arguments and results, which are many, what may refer."""
+    if not isinstance(attribute, ir.ArrayAttr):
+        yield attribute
+        return
+    for part in attribute:
+        # JAX says on every result what it is.
+        if not (isinstance(part, ir.DictAttr) and len(part) == 1 and _RESULT_INFO in part):
+            yield part
+
+
+def _may_refer(name: str) -> bool:
+    """Return whether ops of that name may refer to symbols in what belongs to their kind."""
+    return not name.startswith(("stablehlo.", "chlo.")) or name in _REFERRING_STABLEHLO

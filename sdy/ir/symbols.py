@@ -71,8 +71,7 @@ class SymbolNames:
     """
 
     def __init__(self, module: IndexedModule) -> None:
-        ops = module.module.body.operations
-        self._taken = {symbol_name(op.operation) for op in ops if SYMBOL in op.attributes}
+        self._taken = {symbol_name(op) for op in module.root_ops() if SYMBOL in op.attributes}
         self._counter = 0
 
     def claim(self, name: str) -> str:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from jaxlib.mlir import ir
 
-__all__ = ["is_scalar", "is_static_shaped", "rank", "shape"]
+__all__ = ["element_count", "is_scalar", "is_static_shaped", "rank", "shape"]
+
+
+def element_count(type_: ir.Type) -> int:
+    """Return how many elements a tensor has; 0 where that is not known."""
+    return math.prod(type_.shape) if is_static_shaped(type_) else 0
 
 
 def is_scalar(type_: ir.Type) -> bool:

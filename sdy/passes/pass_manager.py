@@ -90,19 +90,20 @@ class PassManager:
           Error: where a pass cannot work on the module, or leaves an invalid one.
 
         """
-        indexed = IndexedModule(module)
+        indexed = IndexedModule(module, writes_late=True)
         with module.context, collector_paused():
             for step in self._pipeline.steps:
                 for instrument in self._instruments:
-                    instrument.before_pass(step, module)
+                    instrument.before_pass(step, indexed.module)
                 try:
                     self._run_step(step, indexed)
                 except Error:
                     for instrument in self._instruments:
-                        instrument.after_failure(step, module)
+                        instrument.after_failure(step, indexed.module)
                     raise
                 for instrument in reversed(self._instruments):
-                    instrument.after_pass(step, module)
+                    instrument.after_pass(step, indexed.module)
+            indexed.write_attributes()
 
     def _run_step(self, step: Step, indexed: IndexedModule) -> None:
         run_step(step, indexed, self._managers.get(step))

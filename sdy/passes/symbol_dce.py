@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from sdy.ir.call_graph import CallGraph, callee_name
+from sdy.ir.call_graph import CallGraph
 from sdy.ir.op_names import FUNCTION, MODULE
 from sdy.ir.symbols import SYMBOL, is_private, symbol_name
 from sdy.passes.base import Pass
@@ -29,25 +29,28 @@ class SymbolDce(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Erase the symbols in place."""
-        ops = [op.operation for op in module.module.body.operations]
+        ops = module.root_ops()
         hidden = [op for op in ops if is_private(op)]
         has_modules = any(op.name == MODULE for op in ops)
         if not has_modules and all(op.name == FUNCTION for op in hidden):
-            called = _called_names(module) if hidden else set()
-            dead = {name for op in hidden if (name := symbol_name(op)) not in called}
+            names = set(map(symbol_name, hidden))
+            dead = names - _called_names(names, module) if names else names
             if not dead or _erase(dead, ops, module):
                 return
         _run_upstream(module, ops)
 
 
-def _called_names(module: IndexedModule) -> set[str]:
-    """Return the names of the functions that are public or that calls in those reach."""
-    graph = CallGraph(module)
-    pending = [name for name, op in graph.functions.items() if not is_private(op)]
+def _called_names(hidden: set[str], module: IndexedModule) -> set[str]:
+    """Return the names of the functions that are not hidden or that calls in those reach."""
+    if not module.is_indexed:
+        # This tells the names of all ops, too, and the passes that come next ask for it.
+        module.last_structure  # noqa: B018
+    graph = CallGraph(module, is_late=True)
+    pending = [name for name in graph.functions if name not in hidden]
     reached: set[str] = set(pending)
     while pending:
-        callees = map(callee_name, graph.calls_in(pending.pop()))
-        new = [name for name in dict.fromkeys(callees) if name not in reached]
+        called = graph.callees_in(pending.pop())
+        new = [name for name in dict.fromkeys(called) if name not in reached]
         reached.update(new)
         pending.extend(new)
     return reached
@@ -55,12 +58,13 @@ def _called_names(module: IndexedModule) -> set[str]:
 
 def _erase(dead: set[str], roots: Sequence[ir.Operation], module: IndexedModule) -> bool:
     """Erase functions that are not called; return False where more than calls may use them."""
-    references, places = module.references, module.roots()
-    if references is None or places is None or not dead.isdisjoint(references):
+    if module.is_numbered and module.open_edit is None:
+        module.read_references()
+    references = module.references
+    if references is None or not dead.isdisjoint(references):
         return False
     are_dead = [op.name == FUNCTION and symbol_name(op) in dead for op in roots]
-    pairs = list(zip(places, are_dead, strict=True))
-    module.rearrange([place for place, is_dead in pairs if not is_dead])
+    module.keep_roots([place for place, is_dead in enumerate(are_dead) if not is_dead])
     for op, is_dead in zip(roots, are_dead, strict=True):
         if is_dead:
             op.erase()

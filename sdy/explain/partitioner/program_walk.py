@@ -202,7 +202,9 @@ class _Walk:
             found = ()
             if len(known) == len(tensors) and mesh is not None:
                 taken, given = tuple(known[:count]), tuple(known[count:])
-                case = OpCase(name, read_op_rule(op), mesh, taken, given, detail, manual)
+                case = OpCase(
+                    name, read_op_rule(op, self._codec), mesh, taken, given, detail, manual
+                )
                 found = exchanges_of(case)
             self._exchanges[key] = found
         return found

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.dialect.errors import Error
+from sdy.ir.op_names import SDY_CONSTANT
+from sdy.ir.op_traits import CONSTANT_LIKE
 from sdy.passes.base import Pass, option
 from sdy.passes.canonicalize.driver import rewrite_greedily
 from sdy.passes.canonicalize.patterns import PATTERNS
@@ -14,6 +17,8 @@ from sdy.passes.upstream import run_upstream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from jaxlib.mlir import ir
 
     from sdy.ir.indexed_module import IndexedModule
     from sdy.passes.canonicalize.driver import Pattern
@@ -28,6 +33,9 @@ _HOIST_CONSTANTS = {"max-num-rewrites": "0", "region-simplify": "disabled"}
 # No pattern has this name: enabling it alone leaves MLIR's folding and clearing away.
 _NO_PATTERN = "none"
 _OUR_NAMES = {name for pattern in PATTERNS for name in (pattern.name, pattern.label)}
+# Those whose constants, which folding may create, have known names.
+_KNOWN_DIALECTS = frozenset({"chlo", "func", "mhlo", "sdy", "stablehlo"})
+_FOLDED = CONSTANT_LIKE - {SDY_CONSTANT}
 _ONE_ITERATION = {"max-iterations": "1", "test-convergence": "true"}
 
 
@@ -102,16 +110,45 @@ class Canonicalize(Pass):
         """Canonicalize all of `module` with these patterns in place of those for sdy ops."""
         options = self._upstream_options(module)
         if not any(pattern.op_name in module.names for pattern in patterns):
-            _run_upstream(module, self._upstream_limits() | options)
+            self._run_alone(module, options)
             return
         self._check_limits()
         for _ in count() if self.max_iterations == _NO_LIMIT else range(self.max_iterations):
             _run_upstream(module, options | _HOIST_CONSTANTS)
             changed = rewrite_greedily(module, patterns, top_down=self.top_down)
-            if not (_upstream_changes(module, options) or changed):
+            module.ops_changed()
+            if not (_upstream_changes(options, module.module) or changed):
                 return
         if self.test_convergence:
             raise Error(f"canonicalize did not converge in {self.max_iterations} iterations")
+
+    def _run_alone(self, module: IndexedModule, options: dict[str, str]) -> None:
+        """Run MLIR's pass, as there is nothing for our part to do."""
+        limits = self._upstream_limits()
+        if self._changes_little(module, options):
+            if not module.change_blindly(partial(_upstream_changes, options), _FOLDED):
+                return
+            if self.max_iterations != _NO_LIMIT:
+                limits["max-iterations"] = str(self.max_iterations - 1)
+        _run_upstream(module, limits | options)
+
+    def _changes_little(self, module: IndexedModule, options: dict[str, str]) -> bool:
+        """Return whether one iteration of MLIR's pass can tell whether it changes anything.
+
+        It does not tell that it merges or moves constants. Without patterns, it looks at no
+        attribute that others than constants could have late.
+        """
+        names = module.names
+        return (
+            options.get("enable-patterns") == _NO_PATTERN
+            and self.region_simplify != "aggressive"
+            and (self.max_iterations > 1 or self.max_iterations == _NO_LIMIT)
+            and self.max_num_rewrites == _NO_LIMIT
+            and not self.test_convergence
+            and not self.cse_between_iterations
+            and all(name.partition(".")[0] in _KNOWN_DIALECTS for name in names)
+            and _FOLDED.isdisjoint(names)
+        )
 
     def _check_limits(self) -> None:
         if self.max_num_rewrites != _NO_LIMIT:
@@ -165,17 +202,20 @@ class Canonicalize(Pass):
 
 def _run_upstream(module: IndexedModule, options: dict[str, str]) -> None:
     module.ops_changed()
-    text = " ".join(f"{key}={value}" for key, value in options.items())
-    run_upstream(module.module, Canonicalize.name, text)
+    run_upstream(module.module, Canonicalize.name, _text(options))
 
 
-def _upstream_changes(module: IndexedModule, options: dict[str, str]) -> bool:
+def _text(options: dict[str, str]) -> str:
+    return " ".join(f"{key}={value}" for key, value in options.items())
+
+
+def _upstream_changes(options: dict[str, str], module: ir.Module) -> bool:
     """Run one iteration of MLIR's pass; return whether it did anything.
 
     Only a failure to converge tells that it did.
     """
     try:
-        _run_upstream(module, options | _ONE_ITERATION)
+        run_upstream(module, Canonicalize.name, _text(options | _ONE_ITERATION))
     except Error:
         return True
     return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir.dialects import sdy as mlir_sdy
@@ -29,12 +28,11 @@ class DropShardingRules(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Drop the rules in place."""
-        is_custom = cache(_is_custom)
-        rules = module.attributes_of_ops(SHARDING_RULE)
-        dropped = [(number, op, None) for number, op, rule in rules if not is_custom(rule)]
-        module.set_attributes(SHARDING_RULE, dropped)
+        # They are those of propagation, where no op had one that a user wrote.
+        module.drop_late_rules()
+        module.transform_attributes(SHARDING_RULE, _if_custom)
 
 
-def _is_custom(rule: ir.Attribute) -> bool:
+def _if_custom(rule: ir.Attribute) -> ir.Attribute | None:
     is_rule = mlir_sdy.OpShardingRuleAttr.isinstance(rule)
-    return not is_rule or mlir_sdy.OpShardingRuleAttr(rule).is_custom
+    return None if is_rule and not mlir_sdy.OpShardingRuleAttr(rule).is_custom else rule

@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from sdy.ir.data_flow import DATA_FLOW_OPS, region_terminator
+from sdy.ir.data_flow import DATA_FLOW_OPS
 from sdy.ir.op_names import FUNCTION
 from sdy.ir.op_traits import is_terminator
 from sdy.passes.base import Pass, option
 from sdy.passes.export_pipeline.explicit_reshards.inserter import ALWAYS_RESHARDED, Inserter
+from sdy.passes.export_pipeline.explicit_reshards.unchanged_ops import UnchangedOps
 from sdy.passes.export_pipeline.explicit_reshards.unreduced_search import may_have_unreduced_axes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jaxlib.mlir import ir
-
-    from sdy.ir.indexed_module import IndexedModule, NamedOp
+    from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["InsertExplicitReshards"]
 
@@ -48,31 +45,43 @@ class InsertExplicitReshards(Pass):
           Error: at an op with unreduced axes that do not go with it.
 
         """
-        has_unreduced_axes = may_have_unreduced_axes(module)
-        visits_all = self.enable_full_version or has_unreduced_axes
-        if not visits_all and ALWAYS_RESHARDED.isdisjoint(module.names):
-            return
-        inserter = Inserter(
-            module, is_full=self.enable_full_version, has_unreduced_axes=has_unreduced_axes
-        )
-        for name, op in _insides_first(module) if visits_all else module.in_order:
-            if visits_all or name in ALWAYS_RESHARDED:
-                inserter.visit(op, name)
+        is_full, has_unreduced_axes = self.enable_full_version, may_have_unreduced_axes(module)
+        inserter = Inserter(module, is_full=is_full, has_unreduced_axes=has_unreduced_axes)
+        names, ops = module.last_structure.names, module.late_ops
+        if has_unreduced_axes:
+            module.write_attributes()
+            for number in _insides_first(module):
+                inserter.visit(ops[number], names[number])
+        else:
+            unchanged = UnchangedOps(module, is_full=is_full)
+            for number in _insides_first(module) if is_full else _always_resharded(module):
+                if not unchanged.contains(number):
+                    unchanged.prepare(number)
+                    inserter.visit(ops[number], names[number])
+                    unchanged.leave_out(number)
         if inserter.has_changed:
             module.ops_changed()
 
 
-def _insides_first(module: IndexedModule) -> Iterator[NamedOp]:
-    """Yield ops in the order of the text, but functions and data-flow ops after what is in them.
+def _always_resharded(module: IndexedModule) -> list[int]:
+    return sorted([n for name in ALWAYS_RESHARDED for n in module.numbers(name)])
 
-    An op may be erased when the next one is asked for, if it is no terminator.
+
+def _insides_first(module: IndexedModule) -> list[int]:
+    """Return ops in the order of the text, but functions and data-flow ops after what is in them.
+
+    Terminators are left out.
     """
-    around: list[tuple[NamedOp, ir.Operation]] = []
-    for entry in module.in_order:
-        name, op = entry
-        if name in _HOLDERS and len(op.regions) and len(op.regions[0].blocks):
-            around.append((entry, region_terminator(op.regions[-1])))
+    structure, erased = module.last_structure, module.changes.erased
+    around: list[int] = []
+    ordered: list[int] = []
+    for number, name in enumerate(structure.names):
+        while around and structure.ends[around[-1]] <= number:
+            ordered.append(around.pop())
+        if number in erased or is_terminator(name):
             continue
-        yield entry
-        if is_terminator(name) and around and op == around[-1][1]:
-            yield around.pop()[0]
+        if name in _HOLDERS and number in structure.bodies:
+            around.append(number)
+        else:
+            ordered.append(number)
+    return ordered + around[::-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from jaxlib.mlir import ir
 
@@ -35,41 +35,75 @@ class InsertFuncCallReshards(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Insert the reshards in place."""
-        calls = module.ops(CALL)
-        if not calls:
+        numbers = module.numbers(CALL)
+        if not numbers:
             return
-        functions = {symbol_name(op): op for op in module.ops(FUNCTION)}
-        known: dict[str, tuple[TensorSharding, ...] | None] = {}
-        inserted: list[list[ir.Operation]] = []
-        for call in calls:
-            name = callee_name(call)
-            if name not in known:
-                known[name] = result_shardings(functions[name], module.codec)
-            inserted.append(_reshard_results(call, known[name], module.codec))
-        pairs = zip(calls, inserted, strict=True)
-        module.replace_ops({call: [call, *reshards] for call, reshards in pairs if reshards})
+        ops = module.late_ops
+        functions = {symbol_name(ops[n]): ops[n] for n in module.numbers(FUNCTION)}
+        plans: dict[tuple[str, ir.Attribute | None], _CallPlan] = {}
+        shardings: dict[int, ir.Attribute] = {}
+        inserted: dict[int, list[ir.Operation]] = {}
+        for number in numbers:
+            call = ops[number]
+            name, wanted = callee_name(call), module.attribute(number, SHARDING)
+            plan = plans.get((name, wanted))
+            if plan is None:
+                plan = plans[name, wanted] = _plan(functions[name], wanted, call, module.codec)
+            if plan.sharding is not None:
+                shardings[number] = plan.sharding
+            if plan.reshards:
+                inserted[number] = _reshard_results(call, plan, module.codec)
+        module.set_attributes(SHARDING, shardings)
+        if inserted:
+            # MLIR hashes an op by its content.
+            module.write_attributes()
+            module.replace_ops({ops[n]: [ops[n], *reshards] for n, reshards in inserted.items()})
+
+
+class _CallPlan(NamedTuple):
+    """What becomes of a call.
+
+    Attributes:
+      sharding: the shardings that it gets; None where they stay.
+      reshards: the shardings of the reshards of its results, by the result.
+
+    """
+
+    sharding: ir.Attribute | None
+    reshards: dict[int, TensorSharding]
+
+
+def _plan(
+    function: ir.Operation,
+    attribute: ir.Attribute | None,
+    call: ir.Operation,
+    codec: AttributeCodec,
+) -> _CallPlan:
+    """Return what gives a call the shardings in which its function leaves the results."""
+    left = result_shardings(function, codec)
+    wanted: tuple[TensorSharding | None, ...] = (None,) * len(call.results)
+    if attribute is not None:
+        wanted = codec.shardings(attribute)
+    elif left is None:
+        return _CallPlan(None, {})
+    if left is None:
+        left = tuple(_closed_like(sharding) for sharding in wanted if sharding is not None)
+    reshards = {
+        index: _closed_like(old) if new is None else new
+        for index, (old, new) in enumerate(zip(left, wanted, strict=True))
+        if not old.splits_alike(new)
+    }
+    return _CallPlan(codec.list_attribute(left), reshards)
 
 
 def _reshard_results(
-    call: ir.Operation, left: tuple[TensorSharding, ...] | None, codec: AttributeCodec
+    call: ir.Operation, plan: _CallPlan, codec: AttributeCodec
 ) -> list[ir.Operation]:
-    """Give a call the shardings in which its function leaves the results; reshard from those.
-
-    Returns the reshards in the order of the text.
-    """
-    wanted: tuple[TensorSharding | None, ...] = (None,) * len(call.results)
-    if SHARDING in call.attributes:
-        wanted = codec.shardings(call.attributes[SHARDING])
-    elif left is None:
-        return []
-    if left is None:
-        left = tuple(_closed_like(sharding) for sharding in wanted if sharding is not None)
+    """Insert the reshards of a call; return them in the order of the text."""
+    results = call.results
     reshards = [
-        _reshard(result, _closed_like(old) if new is None else new, codec)
-        for result, old, new in zip(call.results, left, wanted, strict=True)
-        if not old.splits_alike(new)
+        _reshard(results[index], sharding, codec) for index, sharding in plan.reshards.items()
     ]
-    call.attributes[SHARDING] = codec.list_attribute(left)
     return reshards[::-1]
 
 

@@ -30,10 +30,10 @@ class ShardingConstraintToReshard(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Convert the constraints in place."""
-        structure, changes, ops = module.last_structure, module.changes, module.numbered_ops
-        constraints = _numbers(module, CONSTRAINT)
-        old_reshards = _numbers(module, RESHARD)
-        converted = ops.copy()
+        structure, changes, ops = module.last_structure, module.changes, module.late_ops
+        constraints, old_reshards = module.numbers(CONSTRAINT), module.numbers(RESHARD)
+        module.write_attributes(constraints)
+        ops, converted = ops.copy(), ops.copy()
         resharded: dict[ir.Value, ir.Value] = {}
         for number in constraints:
             constraint = ops[number]
@@ -42,26 +42,29 @@ class ShardingConstraintToReshard(Pass):
             resharded[constraint.result] = reshard.result
             converted[number] = reshard
         # Where there is no constraint, too, the order of uses becomes that of a conversion.
-        values = {*structure.use_orders, *changes.replaced, *changes.replaced.values()}
+        kept, users = {*changes.replaced.values()}, structure.users
+        values = {
+            value
+            for value in (*structure.use_orders, *changes.reordered)
+            if value in kept or users.length(value) > 1
+        }
         for number in (*constraints, *old_reshards):
-            values.update(structure.operands[number])
+            for value in structure.operands[number]:
+                values.add(changes.replaced.get(value, value))
+        values.update([old for old, new in changes.replaced.items() if new in values])
         renew_uses(values, structure, converted, left_alone={*old_reshards, *changes.erased})
         for old, new in resharded.items():
             old.replace_all_uses_with(new)
         structure.use_orders.clear()
-        if old_reshards:
-            module.forget_structure()
-        module.replace_ops({ops[number]: [converted[number]] for number in constraints})
+        changes.reordered.clear()
+        for number in constraints:
+            changes.reordered.update(structure.results[number])
+        for number in old_reshards:
+            operands = structure.operands[number]
+            changes.reordered.update([changes.replaced.get(value, value) for value in operands])
+        module.replace_numbered({number: (RESHARD, converted[number]) for number in constraints})
         for number in reversed(constraints):
             ops[number].erase()
-
-
-def _numbers(module: IndexedModule, name: str) -> list[int]:
-    """Return the numbers of the ops of a name, in the order of the text."""
-    names, erased = module.last_structure.names, module.changes.erased
-    if name not in names:
-        return []
-    return [i for i, other in enumerate(names) if other == name and i not in erased]
 
 
 def _reshard(constraint: ir.Operation, operand: ir.Value) -> ir.Operation:

@@ -15,7 +15,7 @@ from sdy.ir.symbols import symbol_name
 from sdy.passes.base import Pass, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from jaxlib.mlir import ir
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["UnflattenCallGraph"]
 
 _MANUAL_AXES = "sdy.func_manual_axes"
+_READ = ("function_type", "arg_attrs", "res_attrs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,43 +46,44 @@ class UnflattenCallGraph(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Point the calls to the functions that stay; functions forget what they are copies of."""
-        functions = {symbol_name(op): op for op in module.ops(FUNCTION)}
-        copies = _copies(functions, module)
-        kept = self._kept_functions(copies, module)
-        for call in module.ops(CALL):
-            callee = callee_name(call)
-            chosen = kept[self._key(copies[callee])]
+        ops = module.late_ops
+        functions = {symbol_name(ops[n]): ops[n] for n in module.numbers(FUNCTION)}
+        calls = [ops[number] for number in module.numbers(CALL)]
+        callees = [callee_name(call) for call in calls]
+        copies = _Copies(module.codec, are_all_one=self.dedup_functions_fully)
+        for name in dict.fromkeys(callees):
+            copies.add(name, functions[name])
+        kept = self._kept_functions(callees, copies)
+        for call, callee in zip(calls, callees, strict=True):
+            chosen = kept[copies.keys[callee]]
             if chosen != callee:
                 set_callee(call, chosen)
         for function in functions.values():
             for field in (ORIGINAL_NAME, _MANUAL_AXES):
                 if field in function.attributes:
                     del function.attributes[field]
+        module.properties_changed(FUNCTION)
+        module.properties_changed(CALL)
 
-    def _key(self, copy: _Copy) -> _Copy:
-        return copy.without_shardings() if self.dedup_functions_fully else copy
-
-    def _kept_functions(self, copies: dict[str, _Copy], module: IndexedModule) -> dict[_Copy, str]:
+    def _kept_functions(self, callees: Sequence[str], copies: _Copies) -> dict[int, str]:
         """Return for each key the function that all calls of functions with that key call."""
-        callees = [callee_name(call) for call in module.ops(CALL)]
-        kept: dict[_Copy, str] = {}
+        kept: dict[int, str] = {}
         for name in callees:
-            kept.setdefault(self._key(copies[name]), name)
+            kept.setdefault(copies.keys[name], name)
         if self.dedup_functions_fully:
-            self._prefer_frequent(callees, copies, kept)
+            _prefer_frequent(callees, copies, kept)
         return kept
 
-    def _prefer_frequent(
-        self, callees: Iterable[str], copies: dict[str, _Copy], kept: dict[_Copy, str]
-    ) -> None:
-        """Keep the function that is called most; of several, the one that was so first."""
-        calls: Counter[_Copy] = Counter()
-        for name in callees:
-            copy = copies[name]
-            calls[copy] += 1
-            key = self._key(copy)
-            if calls[copy] > calls[copies[kept[key]]]:
-                kept[key] = name
+
+def _prefer_frequent(callees: Iterable[str], copies: _Copies, kept: dict[int, str]) -> None:
+    """Keep the function that is called most; of several, the one that was so first."""
+    calls: Counter[int] = Counter()
+    for name in callees:
+        copy = copies.numbers[name]
+        calls[copy] += 1
+        key = copies.keys[name]
+        if calls[copy] > calls[copies.numbers[kept[key]]]:
+            kept[key] = name
 
 
 class _Copy(NamedTuple):
@@ -100,23 +102,44 @@ class _Copy(NamedTuple):
     argument_shardings: tuple[TensorSharding, ...] | None = None
     result_shardings: tuple[TensorSharding, ...] | None = None
 
-    def without_shardings(self) -> _Copy:
-        return _Copy(self.original, self.manual_axes)
 
+class _Copies:
+    """The functions that are called, numbered so that equal copies have equal numbers.
 
-def _copies(functions: dict[str, ir.Operation], module: IndexedModule) -> dict[str, _Copy]:
-    """Return the key of every function that is called."""
-    called = {callee_name(call) for call in module.ops(CALL)}
-    return {name: _copy(functions[name], module.codec) for name in called}
+    Attributes:
+      numbers: for each function that of the copy that it is.
+      keys: for each function a number that is equal for those that become one.
 
+    """
 
-def _copy(function: ir.Operation, codec: AttributeCodec) -> _Copy:
-    return _Copy(
-        original_function_name(function),
-        _manual_axes(function),
-        argument_shardings(function, codec),
-        result_shardings(function, codec),
-    )
+    def __init__(self, codec: AttributeCodec, *, are_all_one: bool) -> None:
+        self.numbers: dict[str, int] = {}
+        self.keys: dict[str, int] = self.numbers
+        if are_all_one:
+            self.keys = {}
+        self._codec = codec
+        self._known: dict[_Copy, int] = {}
+        self._read: dict[tuple[str | ir.Attribute | None, ...], int] = {}
+
+    def add(self, name: str, function: ir.Operation) -> None:
+        """Give a function its numbers."""
+        original, axes = original_function_name(function), _manual_axes(function)
+        fields = [function.attributes.get(field) for field in _READ]
+        number = self._read.get((original, axes, *fields))
+        if number is None:
+            copy = _Copy(
+                original,
+                axes,
+                argument_shardings(function, self._codec),
+                result_shardings(function, self._codec),
+            )
+            number = self._read[original, axes, *fields] = self._number(copy)
+        self.numbers[name] = number
+        if self.keys is not self.numbers:
+            self.keys[name] = self._number(_Copy(original, axes))
+
+    def _number(self, copy: _Copy) -> int:
+        return self._known.setdefault(copy, len(self._known))
 
 
 def _manual_axes(function: ir.Operation) -> ir.Attribute | None:

@@ -16,7 +16,7 @@ from sdy.ir.data_flow import MANUAL_COMPUTATION
 from sdy.ir.data_flow_edges import block_argument_edge_owners
 from sdy.ir.op_names import CALL, FUNCTION
 from sdy.ir.sharding_access import manual_axes
-from sdy.ir.signature_attributes import named_attributes, set_signature_entries, signature_entries
+from sdy.ir.signature_attributes import named_attributes
 from sdy.ir.types import is_static_shaped
 from sdy.ir.values import signature
 from sdy.passes.base import Pass
@@ -46,32 +46,34 @@ class UpdateNonDivisibleInputOutputShardings(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Shorten the shardings in place."""
-        shardings = _Shardings(module.codec)
-        for function in module.read_ops(FUNCTION):
-            type_ = signature(function)
-            shardings.update_signature(function, "arg_attrs", type_.inputs)
-            shardings.update_signature(function, "res_attrs", type_.results)
-        for call in module.read_ops(CALL):
-            shardings.update_results(call, SHARDING)
-        for computation in module.read_ops(MANUAL_COMPUTATION):
-            _update_arguments(computation, module.codec)
-            shardings.update_results(computation, "out_shardings")
-        if shardings.have_changed or module.read_ops(MANUAL_COMPUTATION):
-            module.forget_structure()
+        shardings, ops = _Shardings(module.codec), module.late_ops
+        for number in module.numbers(FUNCTION):
+            type_ = signature(ops[number])
+            shardings.update_signature(ops[number], "arg_attrs", type_.inputs)
+            shardings.update_signature(ops[number], "res_attrs", type_.results)
+        changes: dict[int, ir.Attribute] = {}
+        for number in module.numbers(CALL):
+            old = module.attribute(number, SHARDING)
+            new = None if old is None else shardings.even_results(ops[number], old)
+            if new is not None:
+                changes[number] = new
+        module.set_attributes(SHARDING, changes)
+        computations = module.numbers(MANUAL_COMPUTATION)
+        for number in computations:
+            _update_arguments(ops[number], module.codec)
+            shardings.update_results(ops[number], "out_shardings")
+        module.properties_changed(FUNCTION)
+        if computations:
+            module.properties_changed(MANUAL_COMPUTATION)
 
 
 class _Shardings:
-    """Changes shardings, each kind once.
-
-    Attributes:
-      have_changed: whether any did.
-
-    """
+    """Changes shardings, each kind once."""
 
     def __init__(self, codec: AttributeCodec) -> None:
-        self.have_changed = False
         self._codec = codec
-        self._known: dict[tuple[ir.Attribute, ir.Type], ir.Attribute] = {}
+        self._known: dict[tuple[ir.Attribute, ir.Type], ir.Attribute | None] = {}
+        self._lists: dict[tuple[ir.Attribute, tuple[ir.Type, ...]], ir.Attribute | None] = {}
 
     def update_signature(
         self, function: ir.Operation, field: Field, types: Sequence[ir.Type]
@@ -79,36 +81,50 @@ class _Shardings:
         """Shorten the shardings of the arguments of a function, or of its results."""
         if field not in function.attributes:
             return
-        entries = signature_entries(function, field)
-        changed: dict[int, ir.DictAttr] = {}
-        for index, (entry, type_) in enumerate(zip(entries, types, strict=True)):
-            if SHARDING in entry:
-                even = self._even(entry[SHARDING], type_)
-                if even != entry[SHARDING]:
-                    attributes = named_attributes(entry) | {SHARDING: even}
-                    changed[index] = ir.DictAttr.get(attributes, function.context)
-        if changed:
-            self.have_changed = True
-            new = [changed.get(index, entry) for index, entry in enumerate(entries)]
-            set_signature_entries(function, field, new)
+        entries = list(ir.ArrayAttr(function.attributes[field]))
+        changes = [self._even_entry(*pair) for pair in zip(entries, types, strict=True)]
+        if any(change is not None for change in changes):
+            pairs = zip(entries, changes, strict=True)
+            new = [entry if change is None else change for entry, change in pairs]
+            function.attributes[field] = ir.ArrayAttr.get(new, function.context)
 
     def update_results(self, op: ir.Operation, field: str) -> None:
         """Shorten the shardings of the results of an op."""
-        if field in op.attributes and len(op.results):
-            shardings = self._codec.shardings(op.attributes[field])
-            even = _all_evenly_sharded(shardings, (result.type for result in op.results))
-            if even != shardings:
-                self.have_changed = True
-                op.attributes[field] = self._codec.list_attribute(even)
+        old = op.attributes.get(field)
+        new = None if old is None else self.even_results(op, old)
+        if new is not None:
+            op.attributes[field] = new
 
-    def _even(self, attribute: ir.Attribute, type_: ir.Type) -> ir.Attribute:
-        known = self._known.get((attribute, type_))
-        if known is None:
-            old = self._codec.sharding(attribute)
-            even = _evenly_sharded(old, type_)
-            known = attribute if even == old else self._codec.attribute(even)
-            self._known[attribute, type_] = known
-        return known
+    def even_results(self, op: ir.Operation, attribute: ir.Attribute) -> ir.Attribute | None:
+        """Return the shardings of an op's results, shortened; None where they are not."""
+        types = tuple([result.type for result in op.results])
+        if not types:
+            return None
+        key = attribute, types
+        if key not in self._lists:
+            old = self._codec.shardings(attribute)
+            even = _all_evenly_sharded(old, types)
+            self._lists[key] = None if even == old else self._codec.list_attribute(even)
+        return self._lists[key]
+
+    def _even_entry(self, attribute: ir.Attribute, type_: ir.Type) -> ir.Attribute | None:
+        """Return the attributes of an argument or result; None where they need not change."""
+        entry = ir.DictAttr(attribute)
+        if SHARDING not in entry:
+            return None
+        key = entry[SHARDING], type_
+        if key not in self._known:
+            self._known[key] = self._even(*key)
+        even = self._known[key]
+        if even is None:
+            return None
+        return ir.DictAttr.get(named_attributes(entry) | {SHARDING: even}, entry.context)
+
+    def _even(self, attribute: ir.Attribute, type_: ir.Type) -> ir.Attribute | None:
+        """Return a sharding, shortened; None where it is not."""
+        old = self._codec.sharding(attribute)
+        even = _evenly_sharded(old, type_)
+        return None if even == old else self._codec.attribute(even)
 
 
 def _update_arguments(computation: ir.Operation, codec: AttributeCodec) -> None:
@@ -135,7 +151,10 @@ def _evenly_sharded(sharding: TensorSharding, type_: ir.Type) -> TensorSharding:
         return sharding
     mesh = sharding.bound_mesh
     pairs = zip(sharding.dimensions, type_.shape, strict=True)
-    return replace(sharding, dimensions=tuple(_shorten(*pair, mesh) for pair in pairs))
+    dimensions = tuple([_shorten(*pair, mesh) for pair in pairs])
+    return (
+        sharding if dimensions == sharding.dimensions else replace(sharding, dimensions=dimensions)
+    )
 
 
 def _shorten(dimension: DimensionSharding, size: int, mesh: Mesh) -> DimensionSharding:

@@ -29,12 +29,21 @@ class AddDataFlowEdges(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Insert the edges in place."""
-        codec = module.codec
-        has_changed = False
-        for name in sorted(DATA_FLOW_OPS):
-            for op in module.ops(name):
+        names = [name for name in sorted(DATA_FLOW_OPS) if module.read_ops(name)]
+        if not names:
+            return
+        structure = module.structure
+        edit = module.edit()
+        for name in names:
+            for number, op in zip(module.numbers(name), module.read_ops(name), strict=True):
                 if name in REGION_OPS:
-                    has_changed |= bool(add_edges(block_argument_edge_owners(op), codec))
-                has_changed |= bool(add_edges(op.results, codec))
-        if has_changed:
-            module.ops_changed(DATA_FLOW_EDGE)
+                    edges = add_edges(block_argument_edge_owners(op), module.codec)
+                    edit.insert_edges(
+                        DATA_FLOW_EDGE, edges, edit.arguments(number), number, number + 1
+                    )
+                edges = add_edges(op.results, module.codec)
+                before = structure.ends.get(number, number + 1)
+                edit.insert_edges(
+                    DATA_FLOW_EDGE, edges, edit.results(number), edit.parent(number), before
+                )
+        module.apply(edit)

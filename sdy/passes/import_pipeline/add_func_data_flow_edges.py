@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sdy.ir.attributes import AttributeCodec
+    from sdy.ir.data_flow_edges import OwnedEdge
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["AddFuncDataFlowEdges"]
@@ -36,20 +37,30 @@ class AddFuncDataFlowEdges(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Insert the edges in place; an error where none of several functions is main."""
-        main = main_function(module)
-        for function in module.ops(FUNCTION):
+        main = main_function(module, is_read_only=True)
+        functions, calls = module.read_ops(FUNCTION), module.read_ops(CALL)
+        module.structure  # noqa: B018 - so that ops have the numbers of one
+        edit = module.edit()
+        for number, function in zip(edit.numbers(FUNCTION), functions, strict=True):
             body = function.regions[0]
             if function != main and len(body.blocks):
                 arguments = body.blocks[0].arguments
-                _add_edges(arguments, function.location, module.codec)
-        for call in module.ops(CALL):
-            _add_edges(call.results, call.location, module.codec)
-        module.ops_changed(FUNC_EDGE)
+                edges = _add_edges(arguments, function.location, module.codec)
+                edit.insert_edges(FUNC_EDGE, edges, edit.arguments(number), number, number + 1)
+        for number, call in zip(edit.numbers(CALL), calls, strict=True):
+            edges = _add_edges(call.results, call.location, module.codec)
+            edit.insert_edges(
+                FUNC_EDGE, edges, edit.results(number), edit.parent(number), number + 1
+            )
+        module.apply(edit)
 
 
-def _add_edges(values: Sequence[ir.Value], location: ir.Location, codec: AttributeCodec) -> None:
+def _add_edges(
+    values: Sequence[ir.Value], location: ir.Location, codec: AttributeCodec
+) -> list[OwnedEdge]:
     # The last first, each right behind what defines its value: so they stand in order.
-    for value in reversed(list(values)):
+    edges: list[OwnedEdge] = []
+    for number, value in reversed(list(enumerate(values))):
         if is_static_shaped(value.type):
             sharding = sharding_of(value, codec)
             edge = ir.Operation.create(
@@ -63,3 +74,5 @@ def _add_edges(values: Sequence[ir.Value], location: ir.Location, codec: Attribu
                 ip=insertion_point_after(value),
             )
             value.replace_all_uses_except(edge.result, edge)
+            edges.append((number, edge))
+    return edges[::-1]

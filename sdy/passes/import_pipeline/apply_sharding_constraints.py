@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
 
 from sdy.dialect.sharding import TensorSharding
-from sdy.ir.attributes import SHARDING_RULE, rule_attribute
+from sdy.ir.attributes import SHARDING_RULE
 from sdy.ir.data_flow import (
     DATA_FLOW_EDGE,
     MANUAL_COMPUTATION,
@@ -23,6 +22,7 @@ from sdy.ir.sharding_access import set_sharding_of, shardable_value
 from sdy.ir.types import rank
 from sdy.ir.value_sharding import sharding_of
 from sdy.passes.base import Pass, option
+from sdy.passes.import_pipeline.constraint_notes import ConstraintNotes
 from sdy.passes.propagation.debug_attributes import DebugAttributes, DebugOptions
 from sdy.passes.propagation.rules.builder import pointwise_rule
 
@@ -60,19 +60,22 @@ class ApplyShardingConstraints(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Apply the constraints in place."""
+        has_manual = bool(module.ops(MANUAL_COMPUTATION))
         debug = self._debug_attributes(module)
-        has_changed = False
-        for number, op in enumerate(_constraining_ops(module)):
+        if debug is None and not has_manual and not module.read_ops(CONSTRAINT):
+            return
+        notes = ConstraintNotes(module, follows=debug is None and not has_manual)
+        ops = _constraining_ops(module, has_manual=has_manual)
+        numbers = range(len(ops)) if has_manual else module.numbers(CONSTRAINT)
+        for number, op in zip(numbers, ops, strict=True):
             if op.name == CONSTRAINT:
-                _redirect_to_tail(op, module.codec)
-                applied = _apply_constraint(op, module.codec)
-                has_changed |= applied is _Applied.BY_MOVE
-                if debug is not None and applied is _Applied.TO_INPUT:
+                _redirect_to_tail(number, op, module.codec, notes)
+                is_applied = _apply_constraint(number, op, module.codec, notes)
+                if debug is not None and is_applied:
                     debug.constraint_applied(number, op)
             else:
-                has_changed |= _apply_in_shardings(op, module.codec)
-        if has_changed:
-            module.ops_changed(CONSTRAINT)
+                _apply_in_shardings(op, module.codec, notes)
+        notes.finish()
         if debug is not None:
             debug.write()
 
@@ -81,18 +84,10 @@ class ApplyShardingConstraints(Pass):
         return DebugAttributes(module, options) if options else None
 
 
-class _Applied(Enum):
-    """How a constraint was applied."""
-
-    NOT = auto()
-    TO_INPUT = auto()
-    BY_MOVE = auto()
-
-
-def _constraining_ops(module: IndexedModule) -> list[ir.Operation]:
+def _constraining_ops(module: IndexedModule, *, has_manual: bool) -> list[ir.Operation]:
     """Return constraints and manual computations, those in the body of one before it."""
-    if not module.ops(MANUAL_COMPUTATION):
-        return module.ops(CONSTRAINT)
+    if not has_manual:
+        return module.read_ops(CONSTRAINT)
     return [op for op in module.walk(ir.WalkOrder.POST_ORDER) if op.name in _CONSTRAINING]
 
 
@@ -103,13 +98,16 @@ def _users(value: ir.Value) -> list[ir.Operation]:
 # Chains of constraints.
 
 
-def _redirect_to_tail(head: ir.Operation, codec: AttributeCodec) -> None:
+def _redirect_to_tail(
+    number: int, head: ir.Operation, codec: AttributeCodec, notes: ConstraintNotes
+) -> None:
     """Let later users of the input of a chain use the chain's result."""
     tail = _tail_of_chain(head, codec)
     if tail is None:
         return
     block = tail.block
-    for use in list(head.operands[0].uses):
+    redirected: list[int] = []
+    for place, use in enumerate(list(head.operands[0].uses)):
         user = use.owner.operation
         if (
             user != head
@@ -118,6 +116,8 @@ def _redirect_to_tail(head: ir.Operation, codec: AttributeCodec) -> None:
             and tail.is_before_in_block(user)
         ):
             user.operands[use.operand_number] = tail.result
+            redirected.append(place)
+    notes.redirected(number, tail, redirected)
 
 
 def _tail_of_chain(head: ir.Operation, codec: AttributeCodec) -> ir.Operation | None:
@@ -148,36 +148,41 @@ def _is_constraint_result(value: ir.Value) -> bool:
 # One constraint.
 
 
-def _apply_constraint(op: ir.Operation, codec: AttributeCodec) -> _Applied:
-    """Apply a constraint; return how."""
+def _apply_constraint(
+    number: int, op: ir.Operation, codec: AttributeCodec, notes: ConstraintNotes
+) -> bool:
+    """Apply a constraint; return whether its input has got the sharding."""
     constrained = op.operands[0]
     sharding = codec.sharding(op.attributes["sharding"])
     if not _is_dictated(constrained, sharding, codec):
-        return _Applied.NOT
+        return False
     if _is_on_edge(constrained):
         _move_after(op, constrained)
+        notes.moved(number)
         _use_constraint(constrained, op, sharding, codec)
-        return _Applied.BY_MOVE
-    _set_rule(op)
+        if sharding.unreduced:
+            notes.lose()
+        return False
+    _set_rule(op, codec)
+    place = shardable_value(constrained)
+    notes.applied(number, None if place is None else owning_op(place))
     set_sharding_of(constrained, sharding, codec)
-    return _Applied.TO_INPUT
+    return True
 
 
-def _apply_in_shardings(op: ir.Operation, codec: AttributeCodec) -> bool:
-    """Apply the constraints that a manual computation is; return whether ops were created."""
-    has_created = False
+def _apply_in_shardings(op: ir.Operation, codec: AttributeCodec, notes: ConstraintNotes) -> None:
+    """Apply the constraints that a manual computation is."""
     for number, sharding in enumerate(codec.shardings(op.attributes["in_shardings"])):
         # Read anew, as a constraint may have come before it.
         constrained = op.operands[number]
         if not _is_dictated(constrained, sharding, codec):
             continue
+        notes.lose()
         if _is_on_edge(constrained):
             constraint = _create_constraint(constrained, sharding, op.location, codec)
             _use_constraint(constrained, constraint, sharding, codec)
-            has_created = True
         else:
             set_sharding_of(constrained, sharding, codec)
-    return has_created
 
 
 def _is_dictated(value: ir.Value, sharding: TensorSharding, codec: AttributeCodec) -> bool:
@@ -242,8 +247,8 @@ def _use_constraint(
         set_sharding_of(value, replace(fully_open, unreduced=sharding.unreduced), codec)
 
 
-def _set_rule(constraint: ir.Operation) -> None:
+def _set_rule(constraint: ir.Operation, codec: AttributeCodec) -> None:
     if SHARDING_RULE not in constraint.attributes:
         rule = pointwise_rule(constraint)
         if rule is not None:
-            constraint.attributes[SHARDING_RULE] = rule_attribute(rule, constraint.context)
+            constraint.attributes[SHARDING_RULE] = codec.rule_attribute(rule)

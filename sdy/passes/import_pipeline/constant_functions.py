@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jaxlib.mlir import ir
-
-from sdy.ir.call_graph import callee_name, clone_function, original_function_name, set_callee
-from sdy.ir.symbols import symbol_name
+from sdy.ir.call_graph import callee_name, original_function_name, set_callee
+from sdy.ir.function_clones import FunctionCloner
 
 if TYPE_CHECKING:
+    from jaxlib.mlir import ir
+
+    from sdy.ir.function_clones import Clone
     from sdy.ir.symbols import SymbolNames
 
 __all__ = ["Functions"]
@@ -33,10 +34,7 @@ class Functions:
         self.non_constant_computations: set[str] = set()
         self.has_changed_bodies = False
         self._by_name = by_name
-        self._count = len(module.body.operations)
-        self._names = names
-        self._module = module
-        self._sources: dict[str, str] = {}
+        self._cloner = FunctionCloner(by_name, names, module)
 
     def is_constant_call(self, call: ir.Operation) -> bool:
         """Return whether a call has constant results where it has constant operands."""
@@ -45,19 +43,9 @@ class Functions:
 
     def clone_callee(self, call: ir.Operation) -> None:
         """Let a call call a copy of its callee."""
-        callee = self._by_name[callee_name(call)]
-        end = ir.InsertionPoint(self._module.body)
-        set_callee(call, clone_function(callee, self._by_name, self._names, end, self._sources))
+        set_callee(call, self._cloner.clone(self._by_name[callee_name(call)]))
 
-    def clones(self) -> list[tuple[ir.Operation, str]]:
-        """Return the functions that are copies in text order, and what each is a copy of.
-
-        That is the name of a function that the module had before.
-        """
-        clones = [op.operation for op in self._module.body.operations][self._count :]
-        return [(clone, self._source(symbol_name(clone))) for clone in clones]
-
-    def _source(self, name: str) -> str:
-        while name in self._sources:
-            name = self._sources[name]
-        return name
+    @property
+    def clones(self) -> list[Clone]:
+        """The functions that are copies, in the order of the text."""
+        return self._cloner.clones

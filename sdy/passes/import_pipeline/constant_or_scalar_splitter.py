@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from jaxlib.mlir import ir
@@ -12,18 +11,20 @@ from sdy.ir.call_graph import CallGraph, original_function_name
 from sdy.ir.data_flow import NAMED_COMPUTATION
 from sdy.ir.dialect_conversion import renew_uses
 from sdy.ir.op_names import FUNCTION
+from sdy.ir.rows import packed, packed_range
 from sdy.ir.structure import NOTHING
-from sdy.ir.structure_edit import StructureEdit
 from sdy.ir.symbols import SymbolNames, symbol_name
-from sdy.ir.values import operations
 from sdy.passes.base import Pass
-from sdy.passes.import_pipeline.constant_expressions import NAMES_LOOKED_AT, RegionSplitter
+from sdy.passes.import_pipeline.constant_expressions import Marks, RegionSplitter
 from sdy.passes.import_pipeline.constant_functions import Functions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from sdy.ir.indexed_module import IndexedModule, NamedOp
+    from librt.vecs import vec
+    from mypy_extensions import i64
+
+    from sdy.ir.indexed_module import IndexedModule
 
 __all__ = ["ConstantOrScalarSplitter"]
 
@@ -53,28 +54,24 @@ class ConstantOrScalarSplitter(Pass):
         module.read_references()
         # Shardy does it by a dialect conversion.
         renew_uses(structure.use_orders, structure, module.numbered_ops)
-        is_visited = bytearray(name in NAMES_LOOKED_AT for name in structure.names)
+        marks = Marks(structure)
         bodies = _function_bodies(module)
         has_named = NAMED_COMPUTATION in module.names
-        edit = StructureEdit(structure)
-        reordered: set[int] = set()
-        replacements: dict[int, Sequence[NamedOp]] = {}
+        edit = module.edit()
+        for value in structure.use_orders:
+            edit.uses.renew(value)
         for name in graph.post_order():
             regions = _Regions(module, bodies[name], has_named=has_named)
             function = original_function_name(graph.functions[name])
             for computation, numbers in regions.in_post_order():
-                splitter = RegionSplitter(module, edit, functions, function, computation)
-                splitter.split(numbers, is_visited)
-                replacements |= splitter.replacements
-                reordered |= splitter.reordered
+                splitter = RegionSplitter(module, edit, marks, functions, function, computation)
+                splitter.split(numbers)
         if functions.has_changed_bodies:
             module.ops_changed()
             return
-        clones = functions.clones()
-        appended = [(op.name, op) for clone, _ in clones for op in (clone, *operations(clone))]
-        module.replace_at(replacements, appended)
-        sources = [bodies[source].start - 1 for _, source in clones]
-        module.set_structure(partial(edit.apply, sources, reordered))
+        for clone in functions.clones:
+            edit.clone(bodies[clone.source].start - 1, clone.ops)
+        module.apply(edit)
 
 
 def _function_bodies(module: IndexedModule) -> dict[str, range]:
@@ -100,7 +97,7 @@ class _Regions:
                 if structure.names[number] == NAMED_COMPUTATION:
                     self._ends[number] = structure.ends[number]
 
-    def in_post_order(self) -> Iterator[tuple[str | None, Sequence[int]]]:
+    def in_post_order(self) -> Iterator[tuple[str | None, vec[i64]]]:
         """Yield named computations, inner ones first, and last the function's own body.
 
         Each is its name, None for the function, and the numbers of its ops, without those in
@@ -113,12 +110,12 @@ class _Regions:
             )
         yield None, self._without_inner(self._body)
 
-    def _without_inner(self, numbers: range) -> Sequence[int]:
+    def _without_inner(self, numbers: range) -> vec[i64]:
         if not self._ends:
-            return numbers
+            return packed_range(numbers.start, numbers.stop)
         kept: list[int] = []
         number = numbers.start
         while number < numbers.stop:
             kept.append(number)
             number = self._ends.get(number, number + 1)
-        return kept
+        return packed(kept)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from jaxlib.mlir import ir
-
-from sdy.ir.call_graph import CallGraph, callee_name, clone_function, set_callee
-from sdy.ir.op_names import CALL
+from sdy.ir.call_graph import CallGraph, callee_name, set_callee
+from sdy.ir.function_clones import FunctionCloner
+from sdy.ir.op_names import CALL, FUNCTION
 from sdy.ir.symbols import SymbolNames
-from sdy.ir.values import operations
 from sdy.passes.base import Pass
 
 if TYPE_CHECKING:
@@ -40,26 +38,29 @@ class FlattenCallGraph(Pass):
         shared = _calls_of_shared_functions(graph)
         if not shared:
             return
-        names = SymbolNames(module)
-        body = module.module.body
-        old_count = len(body.operations)
-        end = ir.InsertionPoint(body)
-        for call in shared:
-            callee = graph.functions[callee_name(call)]
-            set_callee(call, clone_function(callee, graph.functions, names, end))
-        clones = [op.operation for op in body.operations][old_count:]
-        appended = [(op.name, op) for clone in clones for op in (clone, *operations(clone))]
-        module.replace_at({}, appended)
+        edit = module.edit()
+        calls, call_numbers = module.read_ops(CALL), edit.numbers(CALL)
+        numbers = dict(zip(graph.functions, edit.numbers(FUNCTION), strict=True))
+        cloner = FunctionCloner(graph.functions, SymbolNames(module), module.module)
+        for place in shared:
+            set_callee(calls[place], cloner.clone(graph.functions[callee_name(calls[place])]))
+            edit.attributes_changed(call_numbers[place])
+        for clone in cloner.clones:
+            edit.clone(numbers[clone.source], clone.ops)
+        module.apply(edit)
 
 
-def _calls_of_shared_functions(graph: CallGraph) -> list[ir.Operation]:
-    """Return the calls of functions that an earlier call keeps; callees come before callers."""
+def _calls_of_shared_functions(graph: CallGraph) -> list[int]:
+    """Return the calls of functions that an earlier call keeps; callees come before callers.
+
+    Each is its place among all calls.
+    """
     kept: set[str] = set()
-    shared = []
+    shared: list[int] = []
     for function in graph.post_order():
-        for call in graph.calls_in(function):
-            name = callee_name(call)
+        places = graph.places_of_calls_in(function)
+        for place, name in zip(places, graph.callees_in(function), strict=True):
             if name in kept:
-                shared.append(call)
+                shared.append(place)
             kept.add(name)
     return shared

@@ -76,33 +76,38 @@ class _Lifting:
         self._renamed: dict[str, str] = {}
         self._stablehlo_names: dict[str, str] = {}
         self._last_mesh: ir.Operation | None = None
-        self._has_changed = False
+        self._has_new = False
 
     def merge_equal_meshes(self) -> None:
         """Erase the copies of meshes; references to them still stand."""
-        for op in self._mesh_ops():
-            name = symbol_name(op)
-            mesh = read_mesh(op.attributes["mesh"])
-            first = self._names.setdefault(mesh, name)
-            if first == name:
+        copies: list[ir.Operation] = []
+        kept: list[int] = []
+        for place, op in enumerate(self._module.root_ops()):
+            if op.name == MESH:
+                name = symbol_name(op)
+                first = self._names.setdefault(read_mesh(op.attributes["mesh"]), name)
+                if first != name:
+                    self._renamed[name] = first
+                    self._symbols.release(name)
+                    copies.append(op)
+                    continue
                 self._last_mesh = op
-                continue
-            self._renamed[name] = first
-            self._symbols.release(name)
+            kept.append(place)
+        if copies:
+            self._module.keep_roots(kept)
+        for op in copies:
             op.erase()
-            self._module.ops_changed(MESH)
-            self._has_changed = True
 
     def _mesh_ops(self) -> list[ir.Operation]:
-        operations = self._module.module.body.operations
-        return [op.operation for op in operations if op.operation.name == MESH]
+        return [op for op in self._module.root_ops() if op.name == MESH]
 
     def lift_from_shardings(self) -> None:
         """Refer to meshes by name in every sharding."""
         found = distinct_shardings(self._module)
-        if any(s.mesh_name is None or s.mesh_name in self._renamed for s in found):
+        has_inlined = any(sharding.mesh_name is None for sharding in found)
+        if has_inlined or any(sharding.mesh_name in self._renamed for sharding in found):
             # New names depend on the order in which meshes are met.
-            transform_shardings(self._module, self._lift, in_order=True)
+            transform_shardings(self._module, self._lift, in_order=has_inlined)
 
     def _lift(self, sharding: TensorSharding) -> TensorSharding:
         name = sharding.mesh_name
@@ -123,7 +128,7 @@ class _Lifting:
         attributes = {"sym_name": ir.StringAttr.get(name), "mesh": attribute}
         op = ir.Operation.create(MESH, attributes=attributes, loc=location, ip=self._place())
         self._last_mesh = op
-        self._has_changed = True
+        self._has_new = True
         return name
 
     def _place(self) -> ir.InsertionPoint:
@@ -134,23 +139,29 @@ class _Lifting:
     def lift_from_replica_groups(self) -> None:
         """Refer to meshes by name in the replica groups of collectives."""
         for name in _COLLECTIVES:
-            for op in self._module.ops(name):
-                if _REPLICA_GROUPS in op.attributes:
-                    self._lift_groups(op)
+            ops = self._module.read_ops(name)
+            changed = [
+                place
+                for place, op in enumerate(ops)
+                if _REPLICA_GROUPS in op.attributes and self._lift_groups(op)
+            ]
+            self._module.attributes_changed(name, changed)
 
-    def _lift_groups(self, op: ir.Operation) -> None:
+    def _lift_groups(self, op: ir.Operation) -> bool:
+        """Refer to a mesh by name in one collective; return whether that changes it."""
         groups = _MESH_AXES_GROUPS.fullmatch(str(op.attributes[_REPLICA_GROUPS]))
         if groups is None:
-            return
+            return False
         mesh = ir.Attribute.parse(groups["mesh"])
         if isinstance(mesh, ir.FlatSymbolRefAttr):
             name = self._renamed.get(mesh.value)
             if name is None:
-                return
+                return False
         else:
             name = self._name_of_stablehlo_mesh(groups["mesh"], op.location)
         text = f"{groups['start']}@{symbol(name)}{groups['end']}"
         op.attributes[_REPLICA_GROUPS] = ir.Attribute.parse(text)
+        return True
 
     def _name_of_stablehlo_mesh(self, text: str, location: ir.Location) -> str:
         known = self._stablehlo_names.get(text)
@@ -163,16 +174,19 @@ class _Lifting:
 
     def note_stablehlo_meshes(self) -> None:
         """Say `stablehlo.mesh` on every mesh."""
-        for op in self._mesh_ops():
+        changed: list[int] = []
+        for place, op in enumerate(self._mesh_ops()):
             if _STABLEHLO_MESH not in op.attributes:
                 op.attributes[_STABLEHLO_MESH] = _as_dictionary(read_mesh(op.attributes["mesh"]))
-                self._module.forget_structure()
+                changed.append(place)
+        self._module.attributes_changed(MESH, changed)
 
     def finish(self) -> None:
         """Finish what new meshes say, and tell the module of them."""
-        if self._has_changed:
-            self.note_stablehlo_meshes()
+        if self._has_new:
             self._module.ops_changed(MESH)
+            self.note_stablehlo_meshes()
+        if self._has_new or self._renamed:
             self._module.meshes_changed()
 
 

@@ -40,11 +40,13 @@ class ManualAxesCleanup(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Change the shardings; an error where a body has manual axes and no in or out values."""
-        for op in module.ops(MANUAL_COMPUTATION):
-            _clean_up(op, module.codec)
+        computations = module.read_ops(MANUAL_COMPUTATION)
+        changed = [n for n, op in enumerate(computations) if _clean_up(op, module.codec)]
+        module.attributes_changed(MANUAL_COMPUTATION, changed)
 
 
-def _clean_up(op: ir.Operation, codec: AttributeCodec) -> None:
+def _clean_up(op: ir.Operation, codec: AttributeCodec) -> bool:
+    """Clean up one computation; return whether that changes it."""
     in_shardings = codec.shardings(op.attributes["in_shardings"])
     out_shardings = codec.shardings(op.attributes["out_shardings"])
     names = tuple(mlir_sdy.ManualAxesAttr(op.attributes[_MANUAL_AXES]))
@@ -54,10 +56,11 @@ def _clean_up(op: ir.Operation, codec: AttributeCodec) -> None:
                 op,
                 "op has manual_axes when there are no in/out shardings and the body is not empty",
             )
-        return
+        return False
     mesh = _common_mesh((*in_shardings, *out_shardings))
     in_order = tuple(sorted(names, key=mesh.axis_index))
-    if in_order != names:
+    has_changed = in_order != names
+    if has_changed:
         op.attributes[_MANUAL_AXES] = ir.Attribute.parse(f"#sdy<{ManualAxes(in_order)}>")
     for field, shardings, values in (
         ("in_shardings", in_shardings, op.operands),
@@ -71,6 +74,8 @@ def _clean_up(op: ir.Operation, codec: AttributeCodec) -> None:
         )
         if complete != shardings:
             op.attributes[field] = codec.list_attribute(complete)
+            has_changed = True
+    return has_changed
 
 
 def _common_mesh(shardings: Iterable[TensorSharding]) -> Mesh:

@@ -34,18 +34,11 @@ class PreOrderFuncs(Pass):
         roots = [op.operation for op in module.module.body.operations]
         if not ordered or roots[-len(ordered) :] == ordered:
             return
-        places = module.roots()
-        names = [symbol_name(op) if op.name == FUNCTION else None for op in roots]
+        place_of = {symbol_name(op): place for place, op in enumerate(roots) if op.name == FUNCTION}
+        kept = set(range(len(roots))).difference([place_of[name] for name in order])
+        module.keep_roots([*sorted(kept), *(place_of[name] for name in order)])
         last = roots[-1]
         for function in ordered:
             if function != last:
                 function.move_after(last)
             last = function
-        if places is None:
-            module.ops_changed()
-            return
-        moved = dict.fromkeys(order, range(0))
-        pairs = list(zip(names, places, strict=True))
-        moved |= {name: place for name, place in pairs if name in moved}
-        kept = [place for name, place in pairs if name not in moved]
-        module.rearrange([*kept, *moved.values()])

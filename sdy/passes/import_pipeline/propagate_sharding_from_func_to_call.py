@@ -31,17 +31,20 @@ class PropagateShardingFromFuncToCall(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Set the shardings in place."""
-        calls = [call for call in module.read_ops(CALL) if SHARDING not in call.attributes]
-        if not calls:
+        calls = module.read_ops(CALL)
+        places = [n for n, call in enumerate(calls) if SHARDING not in call.attributes]
+        if not places:
             return
-        functions = {symbol_name(op): op for op in module.read_ops(FUNCTION)}
+        functions = {symbol_name(op): op for op in module.root_ops() if op.name == FUNCTION}
         known: dict[str, ir.Attribute | None] = {}
-        for call in calls:
-            name = callee_name(call)
+        changed: list[int] = []
+        for place in places:
+            name = callee_name(calls[place])
             if name not in known:
                 shardings = result_shardings(functions[name], module.codec)
                 known[name] = shardings and module.codec.list_attribute(shardings)
             attribute = known[name]
             if attribute is not None:
-                call.attributes[SHARDING] = attribute
-                module.forget_structure()
+                calls[place].attributes[SHARDING] = attribute
+                changed.append(place)
+        module.attributes_changed(CALL, changed)

@@ -36,15 +36,14 @@ class ShardingGroupImport(Pass):
 
     def run(self, module: IndexedModule) -> None:
         """Renumber the groups in place; an error where members of one do not fit together."""
-        groups = module.ops(GROUP)
+        groups = module.read_ops(GROUP)
         if not groups:
             return
         ids = [ir.IntegerAttr(op.attributes[_GROUP_ID]).value for op in groups]
         _check_members(groups, ids)
         duplicates = _renumber(groups, _new_ids(groups, ids))
-        module.replace_ops(dict.fromkeys(duplicates, ()))
-        for op in duplicates:
-            op.erase()
+        module.attributes_changed(GROUP, range(len(groups)))
+        module.erase_ops(GROUP, duplicates)
 
 
 def _check_members(groups: Sequence[ir.Operation], ids: Sequence[int]) -> None:
@@ -97,14 +96,14 @@ def _new_ids(groups: Sequence[ir.Operation], ids: Iterable[int]) -> dict[int, in
     return {group: numbers[find(group)] for group in list(leader)}
 
 
-def _renumber(groups: Iterable[ir.Operation], new_ids: Mapping[int, int]) -> list[ir.Operation]:
-    """Set the new ids; return the ops, left alone, that make a value a member once more."""
+def _renumber(groups: Iterable[ir.Operation], new_ids: Mapping[int, int]) -> list[int]:
+    """Set the new ids; return which groups, left alone, make a value a member once more."""
     members: set[ir.Value] = set()
-    duplicates: list[ir.Operation] = []
-    for op in groups:
+    duplicates: list[int] = []
+    for place, op in enumerate(groups):
         value = op.operands[0]
         if value in members:
-            duplicates.append(op)
+            duplicates.append(place)
             continue
         members.add(value)
         old = ir.IntegerAttr(op.attributes[_GROUP_ID])

@@ -6,14 +6,12 @@ The idea is Shardy's `BasicFactorPropagation`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sdy.dialect.axes import AxisRef, prefix_without_overlap
 from sdy.passes.propagation.direction import Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sdy.dialect.mesh import Mesh
     from sdy.passes.propagation.projection import (
         Axes,
@@ -31,7 +29,9 @@ __all__ = [
 ]
 
 # Kept, because a member of an enum is slow to look up.
-_BACKWARD, _BOTH = Direction.BACKWARD, Direction.BOTH
+_NOWHERE: Final = Direction.NONE
+_BACKWARD: Final = Direction.BACKWARD
+_BOTH: Final = Direction.BOTH
 
 
 def compatible_major_axes(projection: Projection, factor: int, direction: Direction) -> Axes:
@@ -40,16 +40,16 @@ def compatible_major_axes(projection: Projection, factor: int, direction: Direct
     Tensors that `direction` does not start from can shorten the list, not extend it.
     """
     first, second = projection.operands, projection.results
-    if direction == _BACKWARD:
+    if direction is _BACKWARD:
         first, second = second, first
     axes: Axes = ()
-    can_expand = bool(direction)
+    can_expand = direction is not _NOWHERE
     for tensors in (first, second):
         for tensor in tensors:
             sharding = tensor.factors.get(factor)
             if sharding is not None and sharding.axes != axes:
                 axes, can_expand = _common_axes(axes, sharding.axes, can_expand)
-        can_expand = can_expand and direction == _BOTH
+        can_expand = can_expand and direction is _BOTH
     return axes
 
 
@@ -63,7 +63,8 @@ def _common_axes(old: Axes, new: Axes, can_expand: bool) -> tuple[Axes, bool]:
     if not old or not new:
         return old or (new if can_expand else ()), can_expand
     common: list[AxisRef] = []
-    for index, (old_axis, new_axis) in enumerate(zip(old, new, strict=False)):
+    for index in range(min(len(old), len(new))):
+        old_axis, new_axis = old[index], new[index]
         if new_axis == old_axis:
             common.append(old_axis)
         elif new_axis.is_prefix_of(old_axis):
@@ -83,7 +84,7 @@ def _common_axes(old: Axes, new: Axes, can_expand: bool) -> tuple[Axes, bool]:
 def truncate_at_conflict(
     axes: Axes,
     factor: int,
-    tensors: Sequence[TensorFactors],
+    tensors: list[TensorFactors],
     op: OpClass,
     mesh: Mesh,
     *,
@@ -128,14 +129,17 @@ def truncate_at_conflict(
 
 
 def prefix_free_of_other_factors(
-    axis: AxisRef, factors: Mapping[int, FactorSharding], factor: int
+    axis: AxisRef, factors: dict[int, FactorSharding], factor: int
 ) -> AxisRef | None:
     """Return the part of `axis` that shards none of the tensor's other factors."""
     part: AxisRef | None = axis
     for other, sharding in factors.items():
-        axes = sharding.overflow + sharding.axes
-        if axes and other != factor and part is not None:
-            part = prefix_without_overlap(part, axes)
+        if other == factor or part is None:
+            continue
+        if sharding.overflow:
+            part = prefix_without_overlap(part, sharding.overflow + sharding.axes)
+        elif sharding.axes:
+            part = prefix_without_overlap(part, sharding.axes)
     return part
 
 
@@ -153,11 +157,13 @@ def prefix_that_factor_admits(
     is closed; and a factor that is not minor-most only by what divides it.
     """
     free: AxisRef | None = axis
-    not_to_use = tensor.replicated + tensor.unreduced
-    if not_to_use:
-        free = prefix_without_overlap(axis, not_to_use)
-    if free is None or (sharding.axes and any(own.contains(free) for own in sharding.axes)):
-        return free
+    if tensor.replicated or tensor.unreduced:
+        free = prefix_without_overlap(axis, tensor.replicated + tensor.unreduced)
+    if free is None:
+        return None
+    for own in sharding.axes:
+        if own.contains(free):
+            return free
     if sharding.may_grow:
         divisor = (
             free

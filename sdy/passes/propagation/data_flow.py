@@ -89,12 +89,11 @@ class Calls:
         self._callees: dict[int, str] = {}
         self._functions: dict[str, int] = {}
         self._calls: dict[str, list[int]] = {}
-        for op, name in enumerate(graph.names):
-            if name == FUNCTION:
-                self._functions[symbol_name(graph.ops[op])] = op
-            elif name == CALL:
-                callee = self._callees[op] = callee_name(graph.ops[op])
-                self._calls.setdefault(callee, []).append(op)
+        for op in graph.ops_named(FUNCTION):
+            self._functions[symbol_name(graph.ops[op])] = op
+        for op in graph.ops_named(CALL):
+            callee = self._callees[op] = callee_name(graph.ops[op])
+            self._calls.setdefault(callee, []).append(op)
         self._symbols = {function: symbol for symbol, function in self._functions.items()}
 
     def calls_to(self, function: int) -> Sequence[int]:

@@ -12,17 +12,23 @@ those put on top are a stack. An op whose step would change nothing need not hav
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from librt.vecs import vec
+from mypy_extensions import i64
 
 from sdy.ir.attributes import SHARDING
-from sdy.ir.op_names import FUNCTION, RETURN
+from sdy.ir.op_names import RETURN
+from sdy.ir.rows import filled, rows_of
+from sdy.ir.structure import NOTHING
 from sdy.passes.propagation.data_flow import Calls
 from sdy.passes.propagation.dead_ops import DeadOps
+from sdy.passes.propagation.interner import NO_SHARDING
 from sdy.passes.propagation.op_classes import NO_CLASS, OpClasses
 from sdy.passes.propagation.op_priorities import OP_PRIORITIES, Flow
 from sdy.passes.propagation.step_case import Round
-from sdy.passes.propagation.steps import NO_STATE, Changes, Steps
-from sdy.passes.propagation.tensors import NO_SHARDING, Tensors
+from sdy.passes.propagation.steps import NO_STATE, Steps
+from sdy.passes.propagation.tensors import Tensors
 from sdy.passes.propagation.visits import Visits
 
 if TYPE_CHECKING:
@@ -32,14 +38,14 @@ if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.recording import Observer
-    from sdy.passes.propagation.step_case import StepCase, Strategy
+    from sdy.passes.propagation.step_case import Strategy
 
 __all__ = ["ALL_OPS", "Engine"]
 
 ALL_OPS = OP_PRIORITIES[-1]
 
-_STALE = -1
-_NOBODY = -1
+_STALE: Final = -1
+_NOBODY: Final = -1
 _FLOWS_THAT_COUNT_USES = (Flow.PASS_THROUGH, Flow.DYNAMIC_SLICE)
 
 
@@ -70,18 +76,25 @@ class Engine:
         self._module = module
         self._main = main
         self._observer = observer
+        count = len(graph.ops)
         self._steps = Steps(self.classes.classes, self.tensors.interner)
         self._visits = Visits(graph, calls, self.tensors, self.classes)
-        self._states = [NO_STATE] * len(graph.ops)
-        self._kinds = self._all_kinds()
-        self._returned = self._returned_tensors(main)
-        self._known_states = self._steps.known_states()
-        self._stack: list[int] = []
-        self._waiting = [False] * len(graph.ops)
-        self._active = bytearray(len(graph.ops))
-        self._position = -1
-        for tensor, number in enumerate(self.tensors.shardings):
-            if number != NO_SHARDING:
+        self._counts_uses = vec[i64](
+            [int(c.flow in _FLOWS_THAT_COUNT_USES) for c in self.classes.classes]
+        )
+        self._multiple_uses = self._with_multiple_uses()
+        self._states = filled(NO_STATE, count)
+        self._returned_classes: list[int] = []
+        self._returned = rows_of(())
+        self._find_returned(main)
+        self._stack = filled(0, count)
+        self._stack_size: i64 = 0
+        self._waiting = filled(0, count)
+        self._active = filled(0, count)
+        self._position: i64 = -1
+        shardings = self.tensors.shardings
+        for tensor in range(i64(len(shardings))):
+            if shardings[tensor] != NO_SHARDING:
                 self._note(tensor)
 
     def run(self, this_round: Round) -> None:
@@ -93,75 +106,74 @@ class Engine:
     # Sweeps.
 
     def _sweep(self, this_round: Round) -> None:
-        known = self._steps.begin(this_round)
-        self._refresh_states()
-        self._active = self._ops_with_effect()
+        steps = self._steps
+        steps.begin(this_round)
+        self._find_active()
         self._position = -1
+        count: i64 = len(self._states)
         is_erased, is_dead = self.dead_ops.is_erased, self.dead_ops.is_dead
-        states, stack, waiting = self._states, self._stack, self._waiting
-        observer = self._observer
+        states, stack, waiting, active = self._states, self._stack, self._waiting, self._active
         while True:
-            if stack:
-                op = stack.pop()
-                waiting[op] = False
+            if self._stack_size > 0:
+                self._stack_size -= 1
+                op = stack[self._stack_size]
+                waiting[op] = 0
             else:
-                op = self._position = self._active.find(1, self._position + 1)
-                if op < 0:
+                op = self._position + 1
+                while op < count and active[op] == 0:
+                    op += 1
+                self._position = op
+                if op == count:
                     return
             if is_erased[op]:
                 continue
             if is_dead[op]:
                 self._erase(op)
                 continue
+            if states[op] == _STALE:
+                states[op] = self._state(op)
+            changes = steps.changes(states[op])
+            if changes:
+                self._apply(op, changes, this_round)
+
+    def _find_active(self) -> None:
+        """Find the ops whose steps would change something now, or that are dead."""
+        steps, states, active = self._steps, self._states, self._active
+        for op in range(i64(len(states))):
             state = states[op]
             if state == _STALE:
                 state = states[op] = self._state(op)
-            changes = known[state]
-            if changes is None:
-                changes = self._steps.changes(state)
-            if changes:
-                if observer is not None:
-                    case = self._steps.case(state)
-                    self._tell(observer, op, self.classes.tensors[op], this_round, case, changes)
-                self._apply(op, changes)
-
-    def _ops_with_effect(self) -> bytearray:
-        """Return which ops' steps would change something now, or are dead."""
-        effects = [0] * self._steps.state_count
-        for state in set(self._states):
-            effects[state] = 1 if self._steps.changes(state) else 0
-        active = bytearray(map(effects.__getitem__, self._states))
+            active[op] = steps.changes(state)
         for op in self.dead_ops.waiting():
             active[op] = 1
-        return active
 
-    def _refresh_states(self) -> None:
-        states = self._states
-        for op, state in enumerate(states):
-            if state == _STALE:
-                states[op] = self._state(op)
+    def _state(self, op: i64) -> i64:
+        op_class, uses = self.classes.of_op[op], self._multiple_uses[op]
+        tensors, shardings = self.classes.tensors, self.tensors.shardings
+        if not self.classes.transforms or op not in self.classes.transforms:
+            return self._steps.state(op_class, uses, tensors, op, shardings)
+        numbers = [int(shardings[tensor]) for tensor in tensors[op]]
+        numbers[-1] = self._seen_as(op, numbers[-1])
+        return self._steps.state_of(op_class, uses, numbers)
 
-    def _state(self, op: int) -> int:
-        shardings = self.tensors.shardings
-        numbers = tuple([shardings[tensor] for tensor in self.classes.tensors[op]])
-        if op in self.classes.transforms:
-            numbers = (*numbers[:-1], self._seen_as(op, numbers[-1]))
-        kind = self._kinds[op]
-        known = self._known_states[kind].get(numbers)
-        return self._steps.state(kind, numbers) if known is None else known
-
-    def _apply(self, op: int, changes: Changes) -> None:
+    def _apply(self, op: i64, changes: i64, this_round: Round) -> None:
         """Set the shardings that a step of `op` has changed, in order."""
-        tensors, groups = self.classes.tensors[op], self.groups
-        is_transformed = op in self.classes.transforms
-        for position, number in changes:
-            tensor, kept = tensors[position], number
-            if is_transformed and position == len(tensors) - 1:
+        if self._observer is not None:
+            tensors = self.classes.tensors[op]
+            self._tell(self._observer, op, tensors, this_round, self._states[op], changes)
+        first = self.classes.tensors.starts[op]
+        end = self.classes.tensors.starts[op + 1]
+        is_transformed = bool(self.classes.transforms) and op in self.classes.transforms
+        changed = self._steps.changed
+        for place in range(changed.starts[changes], changed.starts[changes + 1], 2):
+            position, number = changed.items[place], changed.items[place + 1]
+            tensor, kept = self.classes.tensors.items[first + position], number
+            if is_transformed and first + position == end - 1:
                 kept = self._kept_as(op, number)
             self._assign(tensor, kept, op)
-            if tensor in groups:
+            if self.groups and tensor in self.groups:
                 # As in Shardy, a group gets the sharding that the step sees, not the one kept.
-                for member in groups[tensor]:
+                for member in self.groups[tensor]:
                     if member != tensor:
                         self._assign(self.tensors.of_value[member], number, op)
                         self._notify(member, op)
@@ -172,12 +184,14 @@ class Engine:
         op: int,
         tensors: tuple[int, ...],
         this_round: Round,
-        case: StepCase,
-        changes: Changes,
+        state: int,
+        changes: int,
     ) -> None:
         """Tell the observer of a step that changes something."""
-        known = self.tensors.known
-        new = tuple([(position, known(number)) for position, number in changes])
+        case, known = self._steps.case(state), self.tensors.interner.known
+        new = tuple(
+            [(position, known(number)) for position, number in self._steps.changes_of(changes)]
+        )
         observer.step_taken(op, tensors, this_round.op_priority, case, new)
 
     def _seen_as(self, op: int, number: int) -> int:
@@ -192,7 +206,7 @@ class Engine:
         _, kept_as = self.classes.transforms[op]
         return NO_SHARDING if sharding is None else self.tensors.interner.number(kept_as(sharding))
 
-    def _assign(self, tensor: int, number: int, source: int) -> None:
+    def _assign(self, tensor: i64, number: i64, source: i64) -> None:
         """Set the sharding of a tensor and notify the ops that meet another one now.
 
         Siblings that got an open sharding with it are noted, but nothing is visited for them.
@@ -205,67 +219,99 @@ class Engine:
         else:
             self._notify(tensor, source)
             if self._visits.leaves_some_out:
-                self._mark(self._visits.not_visited(tensor))
+                self._mark_all(self._visits.not_visited(tensor))
 
-    def _notify(self, tensor: int, source: int) -> None:
+    def _notify(self, tensor: i64, source: i64) -> None:
         """Put the ops that a changed tensor touches on top of those that wait, but for one."""
-        states, waiting, position = self._states, self._waiting, self._position
-        for op in self._visits.after_change(tensor):
-            states[op] = _STALE
-            if op > position:
-                self._active[op] = 1
-            elif op != source and not waiting[op]:
-                waiting[op] = True
-                self._stack.append(op)
+        owner = self._visits.owners[tensor]
+        if owner == NOTHING:
+            for op in self._visits.after_change(tensor):
+                self._queue(op, source)
+            return
+        of_op, users = self.classes.of_op, self.graph.users
+        if of_op[owner] != NO_CLASS:
+            self._queue(owner, source)
+        items, start = users.items, users.starts[tensor]
+        place = users.starts[tensor + 1]
+        while place > start:
+            place -= 1
+            if of_op[items[place]] != NO_CLASS:
+                self._queue(items[place], source)
 
-    def _note(self, tensor: int) -> None:
+    def _queue(self, op: i64, source: i64) -> None:
+        """Put an op on top of those that wait, if it has had its first turn."""
+        self._states[op] = _STALE
+        if op > self._position:
+            self._active[op] = 1
+        elif op != source and not self._waiting[op]:
+            self._put_on_top(op)
+
+    def _put_on_top(self, op: i64) -> None:
+        self._waiting[op] = 1
+        self._stack[self._stack_size] = op
+        self._stack_size += 1
+
+    def _note(self, tensor: i64) -> None:
         """Note which ops meet another sharding of a tensor, without a turn for those behind."""
-        self._mark(self._visits.after_change(tensor))
-        self._mark(self._visits.not_visited(tensor))
+        owner = self._visits.owners[tensor]
+        if owner == NOTHING:
+            self._mark_all(self._visits.after_change(tensor))
+        else:
+            self._mark(owner)
+            users = self.graph.users
+            for place in range(users.starts[tensor], users.starts[tensor + 1]):
+                self._mark(users.items[place])
+        if self._visits.leaves_some_out:
+            self._mark_all(self._visits.not_visited(tensor))
 
-    def _mark(self, ops: Iterable[int]) -> None:
+    def _mark_all(self, ops: Iterable[int]) -> None:
         for op in ops:
+            self._mark(op)
+
+    def _mark(self, op: i64) -> None:
+        if self.classes.of_op[op] != NO_CLASS:
             self._states[op] = _STALE
             self._active[op] = 1
 
     # Function results.
 
-    def _returned_tensors(self, main: int) -> list[tuple[int, int, int]]:
-        """Return for each result of main the class of its step, the value and the result.
+    def _find_returned(self, main: int) -> None:
+        """Find for each result of main the class of its step, the value and the result.
 
         There are none where main has no body, or does not return.
         """
-        names = self.graph.names
-        ends = (op for op in range(main + 1, len(names)) if names[op] in (RETURN, FUNCTION))
-        terminator = next(ends, None)
-        returned: list[tuple[int, int, int]] = []
-        if terminator is None or names[terminator] == FUNCTION:
-            return returned
+        bodies = self.graph.structure.bodies.get(main)
+        terminator = bodies[0][2] if bodies else NOTHING
+        if terminator == NOTHING or self.graph.names[terminator] != RETURN:
+            return
+        pairs: list[tuple[int, int]] = []
         for value, result in zip(
             self.graph.operands[terminator], self.tensors.result_tensors[main], strict=True
         ):
             number = self.classes.identity(self.graph.type_of(value))
             if number != NO_CLASS:
-                kind = self._steps.kind(number, multiple_uses=False)
-                returned.append((kind, self.tensors.of_value[value], result))
-        return returned
+                self._returned_classes.append(number)
+                pairs.append((int(self.tensors.of_value[value]), result))
+        self._returned = rows_of(pairs)
 
     def _share_with_results(self, strategy: Strategy) -> None:
         """Make each value that main returns and main's result agree, without queueing anything."""
         everything = Round(strategy, ALL_OPS)
         self._steps.begin(everything)
-        shardings, observer = self.tensors.shardings, self._observer
-        for kind, value, result in self._returned:
-            numbers = (shardings[value], shardings[result])
-            if not any(numbers):
-                continue
-            state = self._steps.state(kind, numbers)
+        pairs = self._returned
+        for index, op_class in enumerate(self._returned_classes):
+            state = self._steps.state(op_class, 0, pairs, index, self.tensors.shardings)
             changes = self._steps.changes(state)
-            if changes and observer is not None:
-                case = self._steps.case(state)
-                self._tell(observer, self._main, (value, result), everything, case, changes)
-            for position, number in changes:
-                if position == 1:
+            if not changes:
+                continue
+            value, result = pairs[index]
+            if self._observer is not None:
+                pair = value, result
+                self._tell(self._observer, self._main, pair, everything, state, changes)
+            changed = self._steps.changed
+            for place in range(changed.starts[changes], changed.starts[changes + 1], 2):
+                number = changed.items[place + 1]
+                if changed.items[place] == 1:
                     self.tensors.assign(result, number)
                     continue
                 self._assign(value, number, _NOBODY)
@@ -283,36 +329,25 @@ class Engine:
             if producer is not None:
                 self._active[producer] = 1
                 if producer <= self._position and not self._waiting[producer]:
-                    self._waiting[producer] = True
-                    self._stack.append(producer)
+                    self._put_on_top(producer)
 
     def _use_count_changed(self, user: int) -> None:
-        kind = self._kind(user)
-        if kind != self._kinds[user]:
-            self._kinds[user] = kind
-            self._mark((user,))
+        op_class = self.classes.of_op[user]
+        if op_class == NO_CLASS or not self._counts_uses[op_class]:
+            return
+        uses = int(self.dead_ops.has_shared_operand(user))
+        if uses != self._multiple_uses[user]:
+            self._multiple_uses[user] = uses
+            self._mark(user)
 
-    def _all_kinds(self) -> list[int]:
-        """Return the kind of each op."""
-        counts_uses = [c.flow in _FLOWS_THAT_COUNT_USES for c in self.classes.classes]
-        is_shared = self.dead_ops.ops_with_shared_operand()
-        kind = self._steps.kind
-        return [
-            NO_CLASS
-            if number == NO_CLASS
-            else kind(number, multiple_uses=bool(shared and counts_uses[number]))
-            for number, shared in zip(self.classes.of_op, is_shared, strict=True)
-        ]
-
-    def _kind(self, op: int) -> int:
-        """Return the class of an op joined with whether its operands have more uses than one."""
-        number = self.classes.of_op[op]
-        if number == NO_CLASS:
-            return NO_CLASS
-        counts = self.classes.classes[number].flow in _FLOWS_THAT_COUNT_USES
-        return self._steps.kind(
-            number, multiple_uses=counts and self.dead_ops.has_shared_operand(op)
-        )
+    def _with_multiple_uses(self) -> vec[i64]:
+        """Return for each op 1 where operands have more uses and that counts, otherwise 0."""
+        of_op, counts_uses = self.classes.of_op, self._counts_uses
+        uses = self.dead_ops.ops_with_shared_operand()
+        for op in range(i64(len(uses))):
+            if of_op[op] == NO_CLASS or counts_uses[of_op[op]] == 0:
+                uses[op] = 0
+        return uses
 
     # Between rounds, and at the end.
 
@@ -325,11 +360,14 @@ class Engine:
         producer = self.graph.producers[tensor] if tensor < self.graph.value_count else -1
         return producer >= 0 and bool(self.dead_ops.is_erased[producer])
 
-    def write_back(self) -> None:
-        """Erase the dead ops from the module and write the shardings that changed."""
-        self.tensors.write_back(self.dead_ops.is_erased)
-        self._module.changes.attributes[SHARDING] = self.tensors.written_lists
+    def write_shardings(self) -> None:
+        """Write the shardings that changed into the module."""
+        attributes, numbers = self.tensors.write_back(self.dead_ops.is_erased)
+        self._module.set_numbered_attributes(SHARDING, attributes, numbers)
+
+    def erase_dead_ops(self) -> None:
+        """Erase the dead ops from the module, after which numbers of ops mean others."""
+        is_erased = self.dead_ops.is_erased
+        self._module.drop_numbered([op for op, gone in enumerate(is_erased) if gone])
         for op in self.dead_ops.erased:
             self.graph.ops[op].erase()
-        erased = [op for op, is_erased in enumerate(self.dead_ops.is_erased) if is_erased]
-        self._module.replace_at(dict.fromkeys(erased, ()))

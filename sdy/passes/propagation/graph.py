@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jaxlib.mlir import ir
+from librt.vecs import append, vec
+from mypy_extensions import i64
 
 from sdy.ir.diagnostics import op_error
-from sdy.ir.op_index import grouped_by_name
+from sdy.ir.rows import filled
 from sdy.ir.structure import NOTHING
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ class Graph:
       ops: all ops below the module, parents first.
       structure: their operands, results and places, in numbers.
       names: the name of each op.
+      distinct_names: the names, each once.
+      name_numbers: for each op where its name stands in them.
       operands: the values that each op takes.
       results: the values that each op gives.
       users: for each value the ops that use it, once per use, in the order of the text.
@@ -42,20 +46,68 @@ class Graph:
         structure = self.structure = module.structure
         self.ops: list[ir.Operation] = module.numbered_ops
         self.names = structure.names
+        self.distinct_names: list[str] = []
+        self.name_numbers = vec[i64]()
         self.operands = structure.operands
         self.results = structure.results
         self.users = structure.users
         self.producers = structure.producers
         self.kinds = structure.types
-        self.value_count = len(self.kinds)
-        first_of_kind = dict(
-            zip(reversed(self.kinds), range(self.value_count - 1, -1, -1), strict=True)
-        )
-        self.type_of_kind: dict[int, ir.Type] = {
-            kind: self.value(v).type for kind, v in first_of_kind.items()
-        }
+        self.value_count: i64 = len(self.kinds)
+        self.type_of_kind: dict[int, ir.Type] = self._types()
         self._dictionaries: dict[int, Any] = {}
         self._ids: dict[ir.Value, int] = {}
+        self._number_names()
+
+    def _number_names(self) -> None:
+        known: dict[str, int] = {}
+        numbers = vec[i64](capacity=len(self.names))
+        for name in self.names:
+            number = known.get(name)
+            if number is None:
+                number = known[name] = len(known)
+            numbers = append(numbers, number)
+        self.name_numbers = numbers
+        self.distinct_names = list(known)
+
+    def _types(self) -> dict[int, ir.Type]:
+        kinds = self.kinds
+        count: i64 = 0
+        for kind in kinds:
+            count = max(count, kind + 1)
+        examples = filled(NOTHING, count)
+        for value in range(self.value_count):
+            if examples[kinds[value]] == NOTHING:
+                examples[kinds[value]] = value
+        return {
+            kind: self.value(examples[kind]).type
+            for kind in range(count)
+            if examples[kind] != NOTHING
+        }
+
+    def ops_named(self, name: str) -> list[int]:
+        """Return the ops of that name, in the order of the text."""
+        if name not in self.distinct_names:
+            return []
+        number: i64 = self.distinct_names.index(name)
+        numbers = self.name_numbers
+        return [int(op) for op in range(i64(len(numbers))) if numbers[op] == number]
+
+    def attributes_with(self, field: str) -> set[int]:
+        """Return the numbers of attributes among which is one of that name, no property."""
+        numbers = self.structure.attributes
+        count: i64 = 0
+        for number in numbers:
+            count = max(count, number + 1)
+        examples = filled(NOTHING, count)
+        for op in range(i64(len(numbers))):
+            if numbers[op] != NOTHING:
+                examples[numbers[op]] = op
+        return {
+            int(number)
+            for number in range(count)
+            if examples[number] != NOTHING and field in self.attributes(examples[number])
+        }
 
     def value(self, number: int) -> ir.Value:
         """Return the value of a number."""
@@ -89,7 +141,7 @@ class Graph:
     def value_id(self, value: ir.Value) -> int:
         """Return the number of a value. The first call is slow: it looks at all values."""
         if not self._ids:
-            self._ids = {self.value(number): number for number in range(self.value_count)}
+            self._ids = {self.value(number): number for number in range(int(self.value_count))}
         return self._ids[value]
 
     def op_index(self, op: ir.Operation) -> int:
@@ -99,8 +151,7 @@ class Graph:
         """
         if len(op.results):
             return self.producers[self.value_id(op.results[0])]
-        name = op.name
-        return next(i for i, known in enumerate(self.names) if known == name and self.ops[i] == op)
+        return next(number for number in self.ops_named(op.name) if self.ops[number] == op)
 
     def nested(self, op: int) -> range:
         """Return the ops in the regions of `op`, parents first."""
@@ -117,9 +168,9 @@ class Graph:
             known = self._dictionaries[number] = self.ops[op].attributes
         return known
 
-    def ops_by_name(self) -> dict[str, list[ir.Operation]]:
-        """Return the ops of each name, in the order of the text."""
-        return grouped_by_name(self.names, self.ops)
+    def handles_named(self, name: str) -> list[ir.Operation]:
+        """Return the ops of that name in MLIR, in the order of the text."""
+        return [self.ops[op] for op in self.ops_named(name)]
 
     def check_types(self) -> None:
         """Raise a located error if a result's shape is dynamic or its type a tuple."""

@@ -5,9 +5,11 @@ Ops whose rules have equal keys share one rule, and with it one class.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from jaxlib.mlir import ir
+from librt.vecs import append, vec
+from mypy_extensions import i64
 
 from sdy.dialect.manual_axes import add_free_axes, erase_manual_axes
 from sdy.ir import data_flow
@@ -15,6 +17,7 @@ from sdy.ir.attributes import SHARDING_RULE, read_rule
 from sdy.ir.diagnostics import op_error
 from sdy.ir.op_names import BARRIER, CALL, FUNC_EDGE, FUNCTION
 from sdy.ir.op_traits import is_elementwise, is_elementwise_op
+from sdy.ir.rows import Rows, filled
 from sdy.ir.sharding_access import manual_axes
 from sdy.ir.structure import NOTHING
 from sdy.ir.types import shape
@@ -23,6 +26,7 @@ from sdy.passes.propagation.op_priorities import Flow
 from sdy.passes.propagation.rules.builder import identity_rule
 from sdy.passes.propagation.rules.registration import RuleEntry
 from sdy.passes.propagation.rules.registry import RULES
+from sdy.passes.propagation.sequences import Sequences
 from sdy.passes.propagation.step_case import OpClass
 
 if TYPE_CHECKING:
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_CLASS", "OpClasses", "Transform"]
 
-NO_CLASS = -1
+NO_CLASS: Final = -1
 
 _PASS_THROUGH = frozenset({"stablehlo.reshape", "stablehlo.transpose"})
 _DYNAMIC_SLICES = frozenset({"stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"})
@@ -66,7 +70,7 @@ class _Family:
       entry: how the rules of these ops are made; None where they have none.
       reads_properties: whether their rules depend on properties of the op.
       is_edge: whether they are data-flow edges.
-      classes: the classes of the ops met, by the numbers of their types and properties.
+      takes_step: whether any of them takes a step.
 
     """
 
@@ -75,7 +79,7 @@ class _Family:
         self.entry = RULES.get(name)
         self.reads_properties = self.entry is not None and bool(self.entry.reads)
         self.is_edge = name in (data_flow.DATA_FLOW_EDGE, FUNC_EDGE)
-        self.classes: dict[tuple[int, ...], int] = {}
+        self.takes_step = self.entry is not None or self.is_edge or name == BARRIER
 
 
 class OpClasses:
@@ -101,8 +105,8 @@ class OpClasses:
         conservative: bool,
     ) -> None:
         self.classes: list[OpClass] = []
-        self.of_op: list[int] = [NO_CLASS] * len(graph.ops)
-        self.tensors: list[tuple[int, ...]] = [()] * len(graph.ops)
+        self.of_op = filled(NO_CLASS, len(graph.ops))
+        self.tensors = Rows(vec[i64]([0]), vec[i64]())
         self.transforms: dict[int, Transform] = {}
         self.with_own_rule: list[int] = []
         self._graph = graph
@@ -112,52 +116,63 @@ class OpClasses:
         self._conservative = conservative
         self._numbers: dict[OpClass, int] = {}
         self._by_key: dict[Hashable, int] = {}
-        self._with_own_rule = self._attributes_with_rule()
+        self._shapes: dict[int, tuple[int, ...]] = {}
+        self._likes_by_operands, self._likes = Sequences(), Sequences()
+        self._classes_of_likes = vec[i64]()
         self._classify()
 
-    def _attributes_with_rule(self) -> set[int]:
-        """Return the numbers of attributes among which is a rule."""
-        numbers = self._graph.structure.attributes
-        an_op = dict(zip(numbers, range(len(numbers)), strict=True))
-        return {n for n, op in an_op.items() if SHARDING_RULE in self._graph.attributes(op)}
-
     def _classify(self) -> None:
-        graph, of_value = self._graph, self._of_value
-        attributes, with_own_rule = graph.structure.attributes, self._with_own_rule
-        other_tensors = {value for value, tensor in enumerate(of_value) if tensor != value}
-        families = {name: _Family(name) for name in set(graph.names)}
-        for op, name in enumerate(graph.names):
-            family = families[name]
+        graph = self._graph
+        attributes, names = graph.structure.attributes, graph.name_numbers
+        with_own_rule = graph.attributes_with(SHARDING_RULE)
+        families = [_Family(name) for name in graph.distinct_names]
+        for op in range(i64(len(names))):
+            family = families[names[op]]
+            number: i64 = NO_CLASS
             if with_own_rule and attributes[op] in with_own_rule:
                 self.with_own_rule.append(op)
-                number = self._class_by_key(op, name, _OWN_RULE)
+                number = self._class_by_key(op, family.name, _OWN_RULE)
+                self._add_tensors(op, number)
+            elif not family.takes_step:
+                self._end_tensors()
             elif family.entry is not None:
-                number = self._class_in_family(op, family, family.entry)
+                number = self._class_in_family(op, names[op], family, family.entry)
+                self._add_tensors(op, number)
             elif family.is_edge:
-                self._classify_edge(op, name)
-                continue
-            elif name == BARRIER:
-                number = self._barrier_class(op)
+                number = self._classify_edge(op, family.name)
             else:
-                continue
-            if number != NO_CLASS:
-                self.of_op[op] = number
-                values = graph.operands[op] + graph.results[op]
-                if not other_tensors.isdisjoint(values):
-                    values = tuple([of_value[value] for value in values])
-                self.tensors[op] = values
+                number = self._barrier_class(op)
+                self._add_tensors(op, number)
+            self.of_op[op] = number
+
+    def _add_tensors(self, op: i64, op_class: i64) -> None:
+        """Note which tensors the step of an op makes agree: none where it takes no step."""
+        if op_class != NO_CLASS:
+            rows, of_value = self.tensors, self._of_value
+            graph = self._graph
+            starts, items = graph.operands.starts, graph.operands.items
+            for place in range(starts[op], starts[op + 1]):
+                rows.items = append(rows.items, of_value[items[place]])
+            starts, items = graph.results.starts, graph.results.items
+            for place in range(starts[op], starts[op + 1]):
+                rows.items = append(rows.items, of_value[items[place]])
+        self._end_tensors()
+
+    def _end_tensors(self) -> None:
+        rows = self.tensors
+        rows.starts = append(rows.starts, len(rows.items))
 
     def registered(self) -> list[tuple[int, int]]:
         """Return the ops that a rule is registered for, each with its class."""
         names = self._graph.names
         with_rule = {name for name in set(names) if name in RULES}
         return [
-            (op, number)
+            (op, int(number))
             for op, number in enumerate(self.of_op)
             if number != NO_CLASS and names[op] in with_rule
         ]
 
-    def _class_in_family(self, op: int, family: _Family, entry: RuleEntry) -> int:
+    def _class_in_family(self, op: i64, name_number: i64, family: _Family, entry: RuleEntry) -> i64:
         """Return the class of an op, made where no op like it came before.
 
         Ops of a name, with equal types and properties, are alike, but for those whose rule
@@ -166,17 +181,16 @@ class OpClasses:
         if entry.beyond is not None:
             return self._class_by_key(op, family.name, entry)
         graph = self._graph
-        kinds = graph.kinds
-        like = [kinds[value] for value in graph.operands[op]]
-        like.append(NOTHING)
-        like += [kinds[value] for value in graph.results[op]]
+        kinds, head = graph.kinds, name_number
         if family.reads_properties:
-            like.append(graph.structure.properties[op])
-        key = tuple(like)
-        known = family.classes.get(key)
-        if known is None:
-            known = family.classes[key] = self._class_by_key(op, family.name, entry)
-        return known
+            property_number = graph.structure.properties[op] - NOTHING
+            head += property_number * len(graph.distinct_names)
+        head = self._likes_by_operands.number(head, graph.operands, op, kinds)
+        like = self._likes.number(head, graph.results, op, kinds)
+        if like == len(self._classes_of_likes):
+            number = self._class_by_key(op, family.name, entry)
+            self._classes_of_likes = append(self._classes_of_likes, number)
+        return self._classes_of_likes[like]
 
     def _class_by_key(self, op: int, name: str, entry: RuleEntry) -> int:
         """Return the class of an op, made where no other has what its rule reads.
@@ -185,17 +199,24 @@ class OpClasses:
         elementwise ops.
         """
         graph, handle = self._graph, self._graph.ops[op]
-        types = [graph.type_of(value) for value in graph.operands[op] + graph.results[op]]
+        operands = graph.operands[op]
+        kinds = [int(graph.kinds[value]) for value in operands + graph.results[op]]
         if is_elementwise(name) and entry is not _OWN_RULE:
-            key: Hashable = (tuple([shape(kind) for kind in types]), len(graph.operands[op]))
+            key: Hashable = (tuple([self._shape(kind) for kind in kinds]), len(operands))
         else:
             attributes = handle.attributes
             read = tuple([attributes.get(attribute) for attribute in entry.reads])
             beyond = None if entry.beyond is None else entry.beyond(handle)
-            key = (name, tuple(types), len(graph.operands[op]), read, beyond)
+            key = (name, tuple(kinds), len(operands), read, beyond)
         known = self._by_key.get(key)
         if known is None:
             known = self._by_key[key] = self._make_class(handle, name, entry)
+        return known
+
+    def _shape(self, kind: int) -> tuple[int, ...]:
+        known = self._shapes.get(kind)
+        if known is None:
+            known = self._shapes[kind] = shape(self._graph.type_of_kind[kind])
         return known
 
     def _make_class(self, op: ir.Operation, name: str, entry: RuleEntry) -> int:
@@ -238,7 +259,8 @@ class OpClasses:
             )
         )
 
-    def _classify_edge(self, op: int, name: str) -> None:
+    def _classify_edge(self, op: int, name: str) -> int:
+        """Return the class of a data-flow edge, and note its tensors."""
         graph = self._graph
         if name == FUNC_EDGE:
             sources = self._func_edge_sources(op)
@@ -248,14 +270,16 @@ class OpClasses:
         number = NO_CLASS
         if sources:
             number = self.identity(graph.type_of(result), len(sources), Flow.PASS_THROUGH)
-        if number == NO_CLASS:
-            return
-        self.of_op[op] = number
-        self.tensors[op] = tuple([self._of_value[value] for value in (*sources, result)])
-        owner = graph.operands[op][0]
-        computation = graph.owner(owner)
-        if graph.names[computation] == data_flow.MANUAL_COMPUTATION:
-            self.transforms[op] = self._manual_transform(computation, owner)
+        if number != NO_CLASS:
+            rows = self.tensors
+            for value in (*sources, result):
+                rows.items = append(rows.items, self._of_value[value])
+            owner = graph.operands[op][0]
+            computation = graph.owner(owner)
+            if graph.names[computation] == data_flow.MANUAL_COMPUTATION:
+                self.transforms[op] = self._manual_transform(computation, owner)
+        self._end_tensors()
+        return number
 
     def _func_edge_sources(self, op: int) -> list[int]:
         """Return what flows into a function's argument, or out of a call's result."""

@@ -6,30 +6,15 @@ Each priority allows more than the one before it. The schedule is Shardy's
 
 from __future__ import annotations
 
-import functools
-from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sdy.passes.propagation.direction import Direction
+from sdy.passes.propagation.flow import Flow
 
 if TYPE_CHECKING:
     from sdy.dialect.sharding_rule import OpShardingRule
 
 __all__ = ["OP_PRIORITIES", "Flow", "factor_directions"]
-
-
-class Flow(Enum):
-    """What the schedule distinguishes in an op."""
-
-    PASS_THROUGH = auto()
-    DYNAMIC_SLICE = auto()
-    BROADCAST = auto()
-    OTHER = auto()
-    BARRIER_NONE = auto()
-    BARRIER_FORWARD = auto()
-    BARRIER_BACKWARD = auto()
-    BARRIER_BOTH = auto()
-
 
 OP_PRIORITIES = range(5)
 
@@ -55,22 +40,15 @@ def factor_directions(
       multiple_uses: whether an operand that is no scalar has more than one use.
 
     """
-    pass_through, other = _directions(flow, priority, multiple_uses)
+    pass_through, other = _DIRECTIONS[flow, priority, multiple_uses]
     directions = [pass_through] * rule.factor_count
-    for factor in rule.reduction + rule.need_replication + rule.permutation:
-        directions[factor] = other
+    if other is not pass_through:
+        for factors in (rule.reduction, rule.need_replication, rule.permutation):
+            for factor in factors:
+                directions[factor] = other
     for factor in rule.blocked_propagation:
-        directions[factor] = Direction.NONE
+        directions[factor] = _NOWHERE
     return tuple(directions)
-
-
-@functools.cache
-def _directions(flow: Flow, priority: int, multiple_uses: bool) -> tuple[Direction, Direction]:
-    """Return the directions of pass-through factors and of others."""
-    return (
-        _direction(flow, priority, multiple_uses, is_pass_through=True),
-        _direction(flow, priority, multiple_uses, is_pass_through=False),
-    )
 
 
 def _direction(
@@ -89,3 +67,17 @@ def _direction(
     if priority >= 4:
         direction = Direction.BOTH
     return direction
+
+
+_NOWHERE: Final = Direction.NONE  # Kept, because a member of an enum is slow to look up.
+
+_DIRECTIONS: Final = {
+    (flow, priority, multiple_uses): (
+        _direction(flow, priority, multiple_uses, is_pass_through=True),
+        _direction(flow, priority, multiple_uses, is_pass_through=False),
+    )
+    for flow in Flow
+    for priority in OP_PRIORITIES
+    for multiple_uses in (False, True)
+}
+"""The directions of pass-through factors and of others."""

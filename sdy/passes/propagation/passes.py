@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sdy.dialect.errors import Error
-from sdy.ir.attributes import SHARDING_RULE, rule_attribute
+from sdy.ir.attributes import SHARDING_RULE
 from sdy.ir.op_names import FUNCTION
 from sdy.passes.base import Pass, option
 from sdy.passes.propagation.composites import composites_followed
@@ -22,9 +22,6 @@ from sdy.passes.propagation.user_rule_attributes import write_user_rules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jaxlib.mlir import ir
-
-    from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.ir.indexed_module import IndexedModule
 
 __all__ = [
@@ -178,17 +175,14 @@ class PopulateOpShardingRules(Pass):
     def run(self, module: IndexedModule) -> None:
         """Set the attributes, in place."""
         write_user_rules(module)
-        warn_of_unknown_ops(module.ops_by_name)
-        known: dict[OpShardingRule, ir.Attribute] = {}
-        for name, ops in module.ops_by_name.items():
+        ops_by_name = module.ops_by_name
+        warn_of_unknown_ops(ops_by_name, ops_by_name.__getitem__)
+        for name, ops in ops_by_name.items():
             if name not in RULES:
                 continue
             for op in ops:
                 if SHARDING_RULE in op.attributes:
                     continue
                 rule = RULES[name].build(op, self.conservative_propagation)
-                if rule is None:
-                    continue
-                if rule not in known:
-                    known[rule] = rule_attribute(rule, module.context)
-                op.attributes[SHARDING_RULE] = known[rule]
+                if rule is not None:
+                    op.attributes[SHARDING_RULE] = module.codec.rule_attribute(rule)

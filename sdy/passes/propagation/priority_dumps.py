@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sdy.ir.attributes import SHARDING_RULE
+from sdy.ir.structure import NOTHING
 from sdy.ir.values import operations
-from sdy.passes.propagation.rule_attributes import write_rules
+from sdy.passes.propagation.rule_attributes import rules_of_ops
 from sdy.passes.save_module import save_module
 
 if TYPE_CHECKING:
-    from jaxlib.mlir import ir
-
+    from sdy.ir.indexed_module import IndexedModule
     from sdy.passes.propagation.engine import Engine
 
 __all__ = ["dump_after_priority"]
@@ -19,7 +20,7 @@ _INDEX = 0
 
 
 def dump_after_priority(
-    engine: Engine, module: ir.Operation, directory: str, priority: int
+    engine: Engine, module: IndexedModule, directory: str, priority: int
 ) -> None:
     """Write `00.propagation_after_user_priority_P.mlir`; nothing where the directory is "".
 
@@ -28,10 +29,13 @@ def dump_after_priority(
     """
     if not directory:
         return
-    engine.tensors.write_back(engine.dead_ops.is_erased)
-    copy = module.clone().operation
+    engine.write_shardings()
+    copy = module.operation.clone().operation
     ops = operations(copy)
-    write_rules(engine, ops)
+    rules, numbers = rules_of_ops(engine)
+    for op, number in zip(ops, numbers, strict=True):
+        if number != NOTHING:
+            op.attributes[SHARDING_RULE] = module.codec.rule_attribute(rules[number])
     for op in engine.dead_ops.erased:
         ops[op].erase()
     save_module(copy, directory, f"propagation_after_user_priority_{priority}", _INDEX)

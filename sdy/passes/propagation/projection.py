@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
+
+from mypy_extensions import mypyc_attr
 
 from sdy.dialect.axes import AxisRef, axes_size, join_axes, merge_adjacent_axes
 from sdy.dialect.sharding import DimensionSharding, TensorSharding
@@ -55,7 +57,9 @@ def is_strict_prefix(first: Axes, second: Axes) -> bool:
     )
 
 
-@dataclass(slots=True)
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(slots=True, init=False)
 class FactorSharding:
     """How one factor of one tensor is sharded.
 
@@ -69,10 +73,23 @@ class FactorSharding:
 
     """
 
-    axes: Axes = ()
-    is_closed: bool = False
-    is_minor_most: bool = False
-    overflow: Axes = ()
+    axes: Axes
+    is_closed: bool
+    is_minor_most: bool
+    overflow: Axes
+
+    def __init__(
+        self,
+        axes: Axes = (),
+        is_closed: bool = False,
+        is_minor_most: bool = False,
+        overflow: Axes = (),
+    ) -> None:
+        # Written out, as that of a dataclass would not be compiled.
+        self.axes = axes
+        self.is_closed = is_closed
+        self.is_minor_most = is_minor_most
+        self.overflow = overflow
 
     @property
     def may_grow(self) -> bool:
@@ -80,19 +97,28 @@ class FactorSharding:
         return not self.is_closed and not self.overflow
 
 
-@dataclass(slots=True)
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(slots=True, init=False)
 class TensorFactors:
     """The factor shardings of one tensor, by factor, and what must stay as it is."""
 
     factors: dict[int, FactorSharding]
-    replicated: Axes = ()
-    unreduced: Axes = ()
+    replicated: Axes
+    unreduced: Axes
+
+    def __init__(
+        self, factors: dict[int, FactorSharding], replicated: Axes = (), unreduced: Axes = ()
+    ) -> None:
+        self.factors = factors
+        self.replicated = replicated
+        self.unreduced = unreduced
 
     @staticmethod
     def project(
         sharding: TensorSharding | None,
         mapping: TensorMapping,
-        factor_sizes: Sequence[int],
+        factor_sizes: tuple[int, ...],
         mesh: Mesh,
         *,
         closed_if_missing: bool = False,
@@ -101,13 +127,14 @@ class TensorFactors:
         factors: dict[int, FactorSharding] = {}
         if sharding is None:
             for dim_mapping in mapping.dimensions:
-                for factor in dim_mapping.factors:
-                    is_minor_most = factor == dim_mapping.factors[-1]
-                    factors[factor] = FactorSharding((), closed_if_missing, is_minor_most)
+                own = dim_mapping.factors
+                for factor in own:
+                    factors[factor] = FactorSharding((), closed_if_missing, factor == own[-1])
             return TensorFactors(factors)
         result = TensorFactors(factors, sharding.replicated, sharding.unreduced)
+        dimensions = sharding.dimensions
         for index, dim_mapping in enumerate(mapping.dimensions):
-            dimension = sharding.dimensions[index]
+            dimension = dimensions[index]
             axes, own = dimension.axes, dim_mapping.factors
             if len(own) > 1 or len(axes) > 1:
                 result._project_dimension(dimension, own, factor_sizes, mesh)
@@ -119,8 +146,8 @@ class TensorFactors:
     def _project_dimension(
         self,
         dimension: DimensionSharding,
-        factors: Sequence[int],
-        factor_sizes: Sequence[int],
+        factors: tuple[int, ...],
+        factor_sizes: tuple[int, ...],
         mesh: Mesh,
     ) -> None:
         remaining = dimension.axes
@@ -151,7 +178,7 @@ class TensorFactors:
         return True
 
     def to_sharding(
-        self, mapping: TensorMapping, factor_sizes: Sequence[int], mesh: Mesh
+        self, mapping: TensorMapping, factor_sizes: tuple[int, ...], mesh: Mesh
     ) -> TensorSharding:
         """Return the sharding of the tensor that these factor shardings amount to.
 
@@ -161,8 +188,8 @@ class TensorFactors:
         for dim_mapping in mapping.dimensions:
             axes: Axes = ()
             is_closed = False
-            last = dim_mapping.factors[-1]
-            for factor in dim_mapping.factors:
+            own = dim_mapping.factors
+            for factor in own:
                 sharding = self.factors.get(factor)
                 if sharding is None:
                     break
@@ -171,7 +198,7 @@ class TensorFactors:
                 if sharding.overflow:
                     axes = join_axes(axes, sharding.overflow, mesh)
                     break
-                if factor != last and axes_size(sharding.axes, mesh) < factor_sizes[factor]:
+                if factor != own[-1] and axes_size(sharding.axes, mesh) < factor_sizes[factor]:
                     break
             dimensions.append(DimensionSharding(axes, is_closed) if axes or is_closed else _OPEN)
         return TensorSharding(mesh, tuple(dimensions), self.replicated, self.unreduced)
@@ -195,12 +222,22 @@ def _take_axes(axes: Axes, factor_size: int, mesh: Mesh) -> tuple[Axes, Axes, bo
     return tuple(taken), tuple(left), factor_size == 1
 
 
-@dataclass(slots=True)
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(slots=True, init=False)
 class Projection:
     """The factor shardings of all operands and results of an op."""
 
     operands: list[TensorFactors]
     results: list[TensorFactors]
+
+    def __init__(self, operands: list[TensorFactors], results: list[TensorFactors]) -> None:
+        self.operands = operands
+        self.results = results
+
+    def tensors(self) -> list[TensorFactors]:
+        """Return the operands, then the results."""
+        return self.operands + self.results
 
     @staticmethod
     def build(
@@ -208,13 +245,13 @@ class Projection:
     ) -> Projection:
         """Project the shardings of the operands, then the results, of an op with `rule`."""
         sizes = rule.factor_sizes
-        tensors = [
-            TensorFactors.project(shardings[position], mapping, sizes, mesh)
-            for position, mapping in enumerate(rule.tensors)
-        ]
         count = len(rule.operands)
-        return Projection(tensors[:count], tensors[count:])
-
-    def tensors(self) -> list[TensorFactors]:
-        """Return the operands, then the results."""
-        return self.operands + self.results
+        operands = [
+            TensorFactors.project(shardings[position], mapping, sizes, mesh)
+            for position, mapping in enumerate(rule.operands)
+        ]
+        results = [
+            TensorFactors.project(shardings[count + position], mapping, sizes, mesh)
+            for position, mapping in enumerate(rule.results)
+        ]
+        return Projection(operands, results)

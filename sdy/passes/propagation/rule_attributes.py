@@ -4,49 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.ir.attributes import SHARDING_RULE, rule_attribute
+from sdy.ir.rows import filled
+from sdy.ir.structure import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from jaxlib.mlir import ir
+    from librt.vecs import vec
+    from mypy_extensions import i64
 
+    from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.passes.propagation.engine import Engine
 
-__all__ = ["drop_rules", "write_rules"]
+__all__ = ["dropped_rules", "rules_of_ops"]
 
 
-def write_rules(engine: Engine, ops: Sequence[ir.Operation]) -> dict[int, ir.Attribute | None]:
-    """Write the rule of each op as its attribute, into `ops`: the graph's, or copies of them.
-
-    Returns what was written, by op.
-    """
+def rules_of_ops(engine: Engine) -> tuple[list[OpShardingRule], vec[i64]]:
+    """Return the distinct rules, and for each op which it has; NOTHING where it has none."""
     classes, is_erased = engine.classes, engine.dead_ops.is_erased
-    of_class: dict[int, ir.Attribute] = {}
-    written: dict[int, ir.Attribute | None] = {}
+    rules: dict[OpShardingRule, int] = {}
+    of_class = [rules.setdefault(each.rule, len(rules)) for each in classes.classes]
+    numbers = filled(NOTHING, len(classes.of_op))
     for op, number in classes.registered():
-        if is_erased[op]:
-            continue
-        attribute = of_class.get(number)
-        if attribute is None:
-            attribute = rule_attribute(classes.classes[number].rule, ops[op].context)
-            of_class[number] = attribute
-        ops[op].attributes[SHARDING_RULE] = written[op] = attribute
-    return written
+        if not is_erased[op]:
+            numbers[op] = of_class[number]
+    return list(rules), numbers
 
 
-def drop_rules(engine: Engine) -> dict[int, ir.Attribute | None]:
-    """Drop the rules that ops came with, but for those that a user wrote.
-
-    Returns None by op where that was done.
-    """
-    classes = engine.classes
-    dropped: dict[int, ir.Attribute | None] = {}
-    for op in classes.with_own_rule:
-        if (
-            not engine.dead_ops.is_erased[op]
-            and not classes.classes[classes.of_op[op]].rule.is_custom
-        ):
-            del engine.graph.ops[op].attributes[SHARDING_RULE]
-            dropped[op] = None
-    return dropped
+def dropped_rules(engine: Engine) -> dict[int, ir.Attribute | None]:
+    """Return None for each op that came with a rule, but for rules that a user wrote."""
+    classes, is_erased = engine.classes, engine.dead_ops.is_erased
+    return {
+        op: None
+        for op in classes.with_own_rule
+        if not is_erased[op] and not classes.classes[classes.of_op[op]].rule.is_custom
+    }

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Protocol
 from sdy.ir.attributes import SHARDING_RULE
 from sdy.ir.diagnostics import op_error
 from sdy.ir.main_function import main_function
+from sdy.ir.op_attributes import LateRule
 from sdy.ir.op_names import FUNCTION
 from sdy.passes.propagation.debug_attributes import NO_DEBUG, DebugAttributes
 from sdy.passes.propagation.engine import ALL_OPS, Engine
 from sdy.passes.propagation.graph import Graph
 from sdy.passes.propagation.priority_dumps import dump_after_priority
 from sdy.passes.propagation.recording import Recording
-from sdy.passes.propagation.rule_attributes import drop_rules, write_rules
+from sdy.passes.propagation.rule_attributes import dropped_rules, rules_of_ops
 from sdy.passes.propagation.sharding_groups import (
     constrain_conflicting_groups,
     group_of_value,
@@ -100,10 +101,10 @@ def propagate_shardings(
     for tensor, sharding in shared_within_groups(engine.tensors, groups):
         engine.reassign(tensor, sharding)
     attributes = DebugAttributes(module, debug) if debug else None
-    warn_of_unknown_ops(engine.graph.ops_by_name())
+    warn_of_unknown_ops(engine.graph.distinct_names, engine.graph.handles_named)
 
     def dump(priority: int) -> None:
-        dump_after_priority(engine, module.operation, dump_directory, priority)
+        dump_after_priority(engine, module, dump_directory, priority)
 
     for user_priority in user_priority_rounds(engine, dump) if schedule.user_priorities else (0,):
         if recording is not None:
@@ -116,9 +117,14 @@ def propagate_shardings(
         attributes.write()
     if recording is not None and watcher is not None:
         watcher.after(engine, recording)
-    engine.write_back()
-    rules = write_rules(engine, engine.graph.ops) if schedule.keep_rules else drop_rules(engine)
-    module.changes.attributes[SHARDING_RULE] = rules
+    engine.write_shardings()
+    if schedule.keep_rules:
+        rules, numbers = rules_of_ops(engine)
+        late = [LateRule(rule, module.codec) for rule in rules]
+        module.set_numbered_attributes(SHARDING_RULE, late, numbers)
+    else:
+        module.set_attributes(SHARDING_RULE, dropped_rules(engine))
+    engine.erase_dead_ops()
 
 
 def _refuse_branches(functions: Iterable[ir.Operation]) -> None:

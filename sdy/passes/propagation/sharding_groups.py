@@ -11,7 +11,7 @@ from sdy.dialect.sharding import TensorSharding
 from sdy.ir.data_flow import owning_op
 from sdy.ir.diagnostics import warn
 from sdy.ir.op_names import CONSTRAINT, GROUP
-from sdy.passes.propagation.tensors import NO_SHARDING
+from sdy.passes.propagation.interner import NO_SHARDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,9 +27,7 @@ def value_groups(graph: Graph) -> dict[int, tuple[int, ...]]:
     """Return the values of each sharding group, by its id, in the order of the text."""
     groups: dict[int, list[int]] = {}
     group_of: dict[int, int] = {}
-    for op, name in enumerate(graph.names):
-        if name != GROUP:
-            continue
+    for op in graph.ops_named(GROUP):
         group = ir.IntegerAttr(graph.ops[op].attributes["group_id"]).value
         (value,) = graph.operands[op]
         if group_of.setdefault(value, group) != group:

@@ -10,13 +10,14 @@ from jaxlib.mlir import ir
 from sdy.dialect.manual_axes import add_free_axes
 from sdy.ir.attributes import SHARDING
 from sdy.ir.signature_attributes import named_attributes, set_signature_entries, signature_entries
+from sdy.passes.propagation.interner import NO_SHARDING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sdy.dialect.sharding import TensorSharding
-    from sdy.ir.attributes import AttributeCodec
     from sdy.ir.signature_attributes import Field
+    from sdy.passes.propagation.interner import ShardingAttributes
 
 __all__ = ["ListSlot", "ManualInSlot", "SignatureSlot", "Slot"]
 
@@ -29,11 +30,11 @@ class ListSlot:
     attribute: str
     tensors: tuple[int, ...]
 
-    def write(self, shardings: Sequence[TensorSharding | None], codec: AttributeCodec) -> None:
+    def write(self, shardings: Sequence[int], attributes: ShardingAttributes) -> None:
         """Set the attribute."""
-        known = tuple(sharding for sharding in shardings if sharding is not None)
-        if len(known) == len(shardings):
-            self.op.attributes[self.attribute] = codec.list_attribute(known)
+        if NO_SHARDING not in shardings:
+            attribute = attributes.list_attribute(tuple(shardings))
+            self.op.attributes[self.attribute] = attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +46,15 @@ class ManualInSlot:
     tensors: tuple[int, ...]
     manual_axes: frozenset[str]
 
-    def write(self, shardings: Sequence[TensorSharding | None], codec: AttributeCodec) -> None:
+    def write(self, shardings: Sequence[int], attributes: ShardingAttributes) -> None:
         """Set the attribute."""
+        interner, codec = attributes.interner, attributes.codec
         outer = codec.shardings(self.op.attributes[self.attribute])
-        merged = tuple(
-            old if new is None else add_free_axes(old, new, self.manual_axes)
-            for old, new in zip(outer, shardings, strict=True)
-        )
-        self.op.attributes[self.attribute] = codec.list_attribute(merged)
+        merged: list[TensorSharding] = []
+        for old, number in zip(outer, shardings, strict=True):
+            new = interner.sharding(number)
+            merged.append(old if new is None else add_free_axes(old, new, self.manual_axes))
+        self.op.attributes[self.attribute] = codec.list_attribute(tuple(merged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +65,26 @@ class SignatureSlot:
     attribute: Field
     tensors: tuple[int, ...]
 
-    def write(self, shardings: Sequence[TensorSharding | None], codec: AttributeCodec) -> None:
+    def write(self, shardings: Sequence[int], attributes: ShardingAttributes) -> None:
         """Set the attribute."""
-        if all(sharding is None for sharding in shardings):
+        if not any(shardings):
             return
         old = signature_entries(self.op, self.attribute)
-        known: dict[tuple[ir.DictAttr, TensorSharding | None], ir.DictAttr] = {}
-        entries = []
-        for key in zip(old, shardings, strict=True):
-            if key not in known:
-                known[key] = _with_sharding(*key, codec)
-            entries.append(known[key])
+        known: dict[tuple[ir.DictAttr, int], ir.DictAttr] = {}
+        entries: list[ir.DictAttr] = []
+        for entry, number in zip(old, shardings, strict=True):
+            new = known.get((entry, number))
+            if new is None:
+                new = known[entry, number] = _with_sharding(entry, number, attributes)
+            entries.append(new)
         set_signature_entries(self.op, self.attribute, entries)
 
 
-def _with_sharding(
-    attributes: ir.DictAttr, sharding: TensorSharding | None, codec: AttributeCodec
-) -> ir.DictAttr:
-    if sharding is None:
-        return attributes
-    named = named_attributes(attributes) | {SHARDING: codec.attribute(sharding)}
-    return ir.DictAttr.get(named, attributes.context)
+def _with_sharding(entry: ir.DictAttr, number: int, attributes: ShardingAttributes) -> ir.DictAttr:
+    if number == NO_SHARDING:
+        return entry
+    named = named_attributes(entry) | {SHARDING: attributes.attribute(number)}
+    return ir.DictAttr.get(named, entry.context)
 
 
 Slot = ListSlot | ManualInSlot | SignatureSlot

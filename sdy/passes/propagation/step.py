@@ -6,13 +6,14 @@ distinct case and looked up ever after.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from sdy.passes.propagation.direction import Direction
 from sdy.passes.propagation.projection import Projection
 from sdy.passes.propagation.strategies import propagate_factors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from sdy.dialect.axes import AxisRef
     from sdy.dialect.mesh import Mesh
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from sdy.passes.propagation.step_case import StepCase
 
 __all__ = ["Change", "common_mesh", "propagated", "take_step"]
+
+_NOWHERE: Final = Direction.NONE  # Kept, because a member of an enum is slow to look up.
 
 Change = tuple[int, "TensorSharding"]
 Axes = tuple["AxisRef", ...]
@@ -36,6 +39,8 @@ def common_mesh(shardings: Iterable[TensorSharding | None]) -> Mesh | None:
         if sharding is None:
             continue
         mesh = sharding.bound_mesh
+        if mesh is common:
+            continue
         if common is None or common.is_empty:
             common = mesh
         elif not mesh.is_empty and not mesh.equals(common):
@@ -49,7 +54,7 @@ def take_step(case: StepCase) -> tuple[Change, ...]:
     if not factors:
         return ()
     mesh = common_mesh(case.shardings)
-    if mesh is None or mesh.is_maximal:
+    if mesh is None or not mesh.axes:  # As where all of a tensor is on one device.
         return ()
     projection, changed = _spread(case, factors, mesh)
     rule, tensors = case.op.rule, projection.tensors()
@@ -68,7 +73,7 @@ def propagated(case: StepCase, mesh: Mesh) -> tuple[Projection, list[bool]]:
     return _spread(case, _unsettled_factors(case), mesh)
 
 
-def _spread(case: StepCase, factors: Sequence[int], mesh: Mesh) -> tuple[Projection, list[bool]]:
+def _spread(case: StepCase, factors: list[int], mesh: Mesh) -> tuple[Projection, list[bool]]:
     projection = Projection.build(case.shardings, case.op.rule, mesh)
     changed = propagate_factors(case.strategy, projection, factors, case.directions, case.op, mesh)
     return projection, changed
@@ -80,29 +85,33 @@ def _unsettled_factors(case: StepCase) -> list[int]:
     Where all tensors that have a factor are sharded alike along it, there is nothing: most steps
     end here. How a sharded dimension of several factors splits them only a projection can tell.
     """
-    axes_of: dict[int, Axes] = {}
-    unsettled: set[int] = set()
-    for mapping, sharding in zip(case.op.rule.tensors, case.shardings, strict=True):
+    rule = case.op.rule
+    axes_of: list[Axes | None] = [None] * rule.factor_count
+    is_unsettled = [False] * rule.factor_count
+    are_settled = True
+    for position, mapping in enumerate(rule.tensors):
+        sharding = case.shardings[position]
         # The sharding of a tensor that is all on one device has no dimensions.
-        if sharding is None or not sharding.dimensions:
-            for dim_mapping in mapping.dimensions:
-                for factor in dim_mapping.factors:
-                    if axes_of.setdefault(factor, ()):
-                        unsettled.add(factor)
-            continue
-        dimensions = sharding.dimensions
+        dimensions = sharding.dimensions if sharding is not None else ()
         for index, dim_mapping in enumerate(mapping.dimensions):
             factors = dim_mapping.factors
-            axes = dimensions[index].axes
-            if axes and len(factors) > 1:
-                unsettled.update(factors)
-                continue
+            axes: Axes = dimensions[index].axes if dimensions else ()
+            is_split = bool(axes) and len(factors) > 1
             for factor in factors:
-                if axes_of.setdefault(factor, axes) != axes:
-                    unsettled.add(factor)
-    if not unsettled:
+                known = axes_of[factor]
+                if known is None:
+                    known = axes_of[factor] = axes
+                if is_split or (known is not axes and known != axes):
+                    is_unsettled[factor] = True
+                    are_settled = False
+    if are_settled:
         return []
-    return [factor for factor in sorted(unsettled) if case.directions[factor]]
+    directions = case.directions
+    return [
+        factor
+        for factor, unsettled in enumerate(is_unsettled)
+        if unsettled and directions[factor] is not _NOWHERE
+    ]
 
 
 def _is_update(old: TensorSharding | None, new: TensorSharding) -> bool:

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
+
+from mypy_extensions import mypyc_attr
+
+from sdy.dialect.immutable import Immutable
+from sdy.passes.propagation.flow import Flow  # noqa: TC001 - a compiled dataclass loads it
+from sdy.passes.propagation.strategy import Strategy
 
 if TYPE_CHECKING:
     from sdy.dialect.sharding import TensorSharding
     from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.passes.propagation.direction import Direction
-    from sdy.passes.propagation.op_priorities import Flow
 
 __all__ = ["OpClass", "Round", "StepCase", "Strategy"]
 
 
-class Strategy(Enum):
-    """How conflicts between the tensors of an op are met."""
-
-    BASIC = "basic"
-    AGGRESSIVE = "aggressive"
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Round(Immutable):
     """What one sweep over the ops allows.
 
     Attributes:
@@ -35,9 +34,23 @@ class Round:
     strategy: Strategy
     op_priority: int
 
+    def __init__(self, strategy: Strategy, op_priority: int) -> None:
+        object.__setattr__(self, "strategy", strategy)
+        object.__setattr__(self, "op_priority", op_priority)
 
-@dataclass(frozen=True, slots=True)
-class OpClass:
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Round):
+            return NotImplemented
+        return self.strategy is other.strategy and self.op_priority == other.op_priority
+
+    def __hash__(self) -> int:
+        return hash((self.strategy, self.op_priority))
+
+
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class OpClass(Immutable):
     """All that a step reads of an op; ops of one class behave alike.
 
     Attributes:
@@ -53,9 +66,32 @@ class OpClass:
     is_elementwise: bool
     conservative: bool
 
+    def __init__(
+        self, rule: OpShardingRule, flow: Flow, is_elementwise: bool, conservative: bool
+    ) -> None:
+        object.__setattr__(self, "rule", rule)
+        object.__setattr__(self, "flow", flow)
+        object.__setattr__(self, "is_elementwise", is_elementwise)
+        object.__setattr__(self, "conservative", conservative)
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepCase:
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, OpClass):
+            return NotImplemented
+        return (
+            self.rule == other.rule
+            and self.flow is other.flow
+            and self.is_elementwise == other.is_elementwise
+            and self.conservative == other.conservative
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.rule, self.flow, self.is_elementwise, self.conservative))
+
+
+@final
+@mypyc_attr(acyclic=True)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class StepCase(Immutable):
     """All that a step depends on.
 
     Attributes:
@@ -70,3 +106,15 @@ class StepCase:
     strategy: Strategy
     directions: tuple[Direction, ...]
     shardings: tuple[TensorSharding | None, ...]
+
+    def __init__(
+        self,
+        op: OpClass,
+        strategy: Strategy,
+        directions: tuple[Direction, ...],
+        shardings: tuple[TensorSharding | None, ...],
+    ) -> None:
+        object.__setattr__(self, "op", op)
+        object.__setattr__(self, "strategy", strategy)
+        object.__setattr__(self, "directions", directions)
+        object.__setattr__(self, "shardings", shardings)

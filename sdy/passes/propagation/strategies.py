@@ -19,11 +19,9 @@ from sdy.passes.propagation.projection import is_prefix, is_strict_prefix
 from sdy.passes.propagation.step_case import Strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sdy.dialect.mesh import Mesh
     from sdy.passes.propagation.direction import Direction
-    from sdy.passes.propagation.projection import Axes, Projection
+    from sdy.passes.propagation.projection import Axes, Projection, TensorFactors
     from sdy.passes.propagation.step_case import OpClass
 
 __all__ = ["propagate_factors"]
@@ -36,8 +34,8 @@ _BASIC = Strategy.BASIC  # Kept, because a member of an enum is slow to look up.
 def propagate_factors(
     strategy: Strategy,
     projection: Projection,
-    factors: Sequence[int],
-    directions: Sequence[Direction],
+    factors: list[int],
+    directions: tuple[Direction, ...],
     op: OpClass,
     mesh: Mesh,
 ) -> list[bool]:
@@ -58,8 +56,8 @@ def propagate_factors(
 
 def _propagate_basic(
     projection: Projection,
-    factors: Sequence[int],
-    directions: Sequence[Direction],
+    factors: list[int],
+    directions: tuple[Direction, ...],
     op: OpClass,
     mesh: Mesh,
 ) -> list[bool]:
@@ -69,14 +67,15 @@ def _propagate_basic(
         axes = compatible_major_axes(projection, factor, directions[factor])
         axes = truncate_at_conflict(axes, factor, tensors, op, mesh, others_first=True)
         for index, tensor in enumerate(tensors):
-            changed[index] |= tensor.expand(factor, axes)
+            if tensor.expand(factor, axes):
+                changed[index] = True
     return changed
 
 
 def _propagate_aggressive(
     projection: Projection,
-    factors: Sequence[int],
-    directions: Sequence[Direction],
+    factors: list[int],
+    directions: tuple[Direction, ...],
     op: OpClass,
     mesh: Mesh,
 ) -> list[bool]:
@@ -85,20 +84,30 @@ def _propagate_aggressive(
         axes = compatible_major_axes(projection, factor, directions[factor])
         if axes:
             axes_per_factor[factor] = axes
+    tensors = projection.tensors()
+    changed = [False] * len(tensors)
+    if not axes_per_factor:
+        return changed
     order = _order_of_preference(projection, axes_per_factor, op, mesh)
-    operands, results = list(enumerate(projection.operands)), projection.results
-    changed = [False] * (len(operands) + len(results))
-    for index, tensor in [*enumerate(results, len(operands)), *operands]:
+    operand_count = len(projection.operands)
+    for position in range(len(tensors)):
+        index = (operand_count + position) % len(tensors)  # Results come first.
+        tensor = tensors[index]
         for factor in order:
-            axes = axes_per_factor[factor]
-            sharding = tensor.factors.get(factor)
-            if sharding is None or not is_strict_prefix(sharding.axes, axes):
-                continue
-            axes = truncate_at_conflict(axes, factor, (tensor,), op, mesh, others_first=False)
-            if op.is_elementwise and index < len(operands):
+            axes = _axes_to_take(tensor, factor, axes_per_factor[factor], op, mesh)
+            if op.is_elementwise and index < operand_count:
                 axes = _axes_that_results_share(projection, factor, axes)
-            changed[index] |= tensor.expand(factor, axes)
+            if tensor.expand(factor, axes):
+                changed[index] = True
     return changed
+
+
+def _axes_to_take(tensor: TensorFactors, factor: int, axes: Axes, op: OpClass, mesh: Mesh) -> Axes:
+    """Return `axes` as far as they may shard a factor of a tensor that they are new to."""
+    sharding = tensor.factors.get(factor)
+    if sharding is None or not is_strict_prefix(sharding.axes, axes):
+        return ()
+    return truncate_at_conflict(axes, factor, [tensor], op, mesh, others_first=False)
 
 
 def _axes_that_results_share(projection: Projection, factor: int, axes: Axes) -> Axes:

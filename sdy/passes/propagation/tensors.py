@@ -1,8 +1,7 @@
 """The tensors of a module and their shardings while they propagate.
 
 Several values can be one tensor: the targets of a data-flow edge are the edge's result. And a
-result of the main function is a tensor that is no value. Shardings are interned: a number stands
-for each distinct one, 0 for none at all, which is not the same as an open empty one.
+result of the main function is a tensor that is no value.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
+from librt.vecs import append, vec
+from mypy_extensions import i64
 
 from sdy.dialect.manual_axes import erase_manual_axes
 from sdy.dialect.sharding import TensorSharding
@@ -17,22 +18,22 @@ from sdy.ir import data_flow
 from sdy.ir.attributes import SHARDING
 from sdy.ir.diagnostics import op_error
 from sdy.ir.op_names import FUNCTION
+from sdy.ir.rows import filled
 from sdy.ir.sharding_access import REGION_OPS, SHARDING_FIELDS, manual_axes
 from sdy.ir.structure import NOTHING
 from sdy.ir.types import rank
 from sdy.passes.propagation.data_flow import edge_owner, non_owner_targets
+from sdy.passes.propagation.interner import NO_SHARDING, Interner, ShardingAttributes
 from sdy.passes.propagation.slots import ListSlot, ManualInSlot, SignatureSlot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from sdy.ir.attributes import AttributeCodec
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.slots import Slot
 
-__all__ = ["NO_SHARDING", "Interner", "Tensors"]
-
-NO_SHARDING = 0
+__all__ = ["Tensors"]
 
 _WITH_TENSORS_AS_ARGUMENTS = data_flow.DATA_FLOW_OPS | {FUNCTION}
 
@@ -40,31 +41,6 @@ _EDGE_MISPLACED = (
     "a data-flow edge must be on a result of a while, case, optimization barrier, manual or named "
     "computation, or on an argument of the body of such a computation"
 )
-
-
-class Interner:
-    """A number for every distinct sharding."""
-
-    def __init__(self) -> None:
-        self._values: list[TensorSharding | None] = [None]
-        self._numbers: dict[TensorSharding, int] = {}
-
-    def number(self, sharding: TensorSharding | None) -> int:
-        """Return the number of a sharding."""
-        if sharding is None:
-            return NO_SHARDING
-        number = self._numbers.setdefault(sharding, len(self._values))
-        if number == len(self._values):
-            self._values.append(sharding)
-        return number
-
-    def sharding(self, number: int) -> TensorSharding | None:
-        """Return the sharding of a number."""
-        return self._values[number]
-
-    def known(self) -> list[TensorSharding | None]:
-        """Return all shardings, by number."""
-        return list(self._values)
 
 
 def _sharding_field(name: str) -> str:
@@ -96,33 +72,30 @@ class Tensors:
         self.result_tensors: dict[int, tuple[int, ...]] = {}
         self._codec = codec
         self._slots: dict[int, Slot] = {}
-        self._list_attributes: dict[tuple[int, ...], ir.Attribute] = {}
-        self.written_lists: dict[int, ir.Attribute | None] = {}
-        self._fields = {name: _sharding_field(name) for name in set(graph.names)}
+        self._attributes = ShardingAttributes(self.interner, codec)
+        self._fields = [_sharding_field(name) for name in graph.distinct_names]
         redirects = self._edge_targets()
         arguments = self._block_arguments(redirects)
-        self.of_value = list(range(graph.value_count))
+        self.of_value = vec[i64](range(graph.value_count))
         for value, tensor in redirects.items():
             self.of_value[value] = tensor
         self.aliases = redirects
-        self.shardings = [NO_SHARDING] * graph.value_count
+        self.shardings = filled(NO_SHARDING, graph.value_count)
         self._nowhere = self._add_tensor()
         self._read_results()
         self._read_arguments(arguments)
         self._read_function_results()
-        self._written = self.shardings.copy()
+        self._written = vec[i64](self.shardings)
 
-    def _add_tensor(self) -> int:
-        self.shardings.append(NO_SHARDING)
+    def _add_tensor(self) -> i64:
+        self.shardings = append(self.shardings, NO_SHARDING)
         return len(self.shardings) - 1
 
     def _edge_targets(self) -> dict[int, int]:
         """Return for every target of an edge the edge's result."""
         graph = self.graph
         targets: dict[int, int] = {}
-        for op, name in enumerate(graph.names):
-            if name != data_flow.DATA_FLOW_EDGE:
-                continue
+        for op in graph.ops_named(data_flow.DATA_FLOW_EDGE):
             (owner,), (edge,) = graph.operands[op], graph.results[op]
             if edge_owner(graph, owner) != owner:
                 raise op_error(graph.ops[op], _EDGE_MISPLACED)
@@ -151,24 +124,21 @@ class Tensors:
 
     def _read_results(self) -> None:
         graph = self.graph
-        is_sharded: dict[int, bool] = {}
-        fields = self._fields
-        numbers = graph.structure.attributes
-        for op, results in enumerate(graph.results):
-            if not results:
+        results = graph.results
+        has_own_field = vec[i64]([field != SHARDING for field in self._fields])
+        is_sharded = graph.attributes_with(SHARDING)
+        numbers, names, starts = graph.structure.attributes, graph.name_numbers, results.starts
+        for op in range(i64(len(names))):
+            count = starts[op + 1] - starts[op]
+            if count == 0:
                 continue
-            if len(results) > 1:
-                self.siblings.update(dict.fromkeys(results, results))
-            field = fields[graph.names[op]]
-            if field != SHARDING:
-                self._read_own_field(op, field)
-                continue
-            number = numbers[op]
-            known = is_sharded.get(number)
-            if known is None:
-                known = is_sharded[number] = SHARDING in graph.attributes(op)
-            if known:
-                self._set_all(results, self._codec.shardings(graph.attributes(op)[SHARDING]))
+            if count > 1:
+                self.siblings.update(dict.fromkeys(results[op], results[op]))
+            if has_own_field[names[op]]:
+                self._read_own_field(op, self._fields[names[op]])
+            elif is_sharded and numbers[op] in is_sharded:
+                attribute = graph.attributes(op)[SHARDING]
+                self._set_all(results[op], self._codec.shardings(attribute))
 
     def _read_own_field(self, op: int, field: str) -> None:
         """Read the shardings of results that an op has in an attribute of its own."""
@@ -232,9 +202,7 @@ class Tensors:
         return ManualInSlot(op, "in_shardings", values, names)
 
     def _read_function_results(self) -> None:
-        for index, name in enumerate(self.graph.names):
-            if name != FUNCTION:
-                continue
+        for index in self.graph.ops_named(FUNCTION):
             op = self.graph.ops[index]
             count = len(ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).results)
             tensors = tuple(self._add_tensor() for _ in range(count))
@@ -252,18 +220,22 @@ class Tensors:
         if SHARDING in attributes:
             self._set(tensor, self._codec.sharding(attributes[SHARDING]))
 
-    def assign(self, tensor: int, number: int) -> tuple[int, ...]:
+    def assign(self, tensor: i64, number: i64) -> tuple[int, ...]:
         """Set the sharding of a tensor; return the siblings that got an open one with it."""
         if tensor == self._nowhere:
             return ()
-        opened: tuple[int, ...] = ()
-        if self.shardings[tensor] == NO_SHARDING and tensor in self.siblings:
-            opened = tuple(t for t in self.siblings[tensor] if t != tensor)
-            mesh = self.known(number).mesh
-            for sibling in opened:
-                sibling_rank = rank(self.graph.type_of(sibling))
-                self._set(sibling, TensorSharding.fully_open(mesh, sibling_rank))
+        if self.siblings and self.shardings[tensor] == NO_SHARDING and tensor in self.siblings:
+            self.shardings[tensor] = number
+            return self._open_siblings(tensor, number)
         self.shardings[tensor] = number
+        return ()
+
+    def _open_siblings(self, tensor: int, number: int) -> tuple[int, ...]:
+        opened = tuple([t for t in self.siblings[tensor] if t != tensor])
+        mesh = self.interner.known(number).mesh
+        for sibling in opened:
+            sibling_rank = rank(self.graph.type_of(sibling))
+            self._set(sibling, TensorSharding.fully_open(mesh, sibling_rank))
         return opened
 
     def sharding(self, tensor: int) -> TensorSharding | None:
@@ -277,7 +249,7 @@ class Tensors:
         """
         has_priority = [
             sharding is not None and any(d.priority is not None for d in sharding.dimensions)
-            for sharding in self.interner.known()
+            for sharding in self.interner.all_shardings()
         ]
         if not any(has_priority):
             return []
@@ -287,49 +259,53 @@ class Tensors:
             if has_priority[number] and tensor not in self.aliases
         ]
 
-    def known(self, number: int) -> TensorSharding:
-        """Return the sharding of a number that is not that of no sharding."""
-        sharding = self.interner.sharding(number)
-        if sharding is None:
-            raise ValueError("a tensor cannot lose its sharding")
-        return sharding
+    def write_back(self, is_erased: vec[i64]) -> tuple[list[ir.Attribute], vec[i64]]:
+        """Write the shardings that changed into the module, but for ops that are erased.
 
-    def write_back(self, is_erased: Sequence[int]) -> None:
-        """Write the shardings that changed into the module, but for ops that are erased."""
-        producers, value_count = self.graph.producers, self.graph.value_count
-        written = NOTHING
+        Returns the distinct attributes of ops that have no field of their own for them, and for
+        each op which it is to have; NOTHING for none. Those are not written.
+        """
+        lists: dict[ir.Attribute, int] = {}
         slots: dict[Slot, None] = {}
-        for tensor, number in enumerate(self.shardings):
-            if number == self._written[tensor]:
+        graph, shardings, old = self.graph, self.shardings, self._written
+        lists_of_one = filled(NOTHING, self.interner.count)
+        numbers = filled(NOTHING, len(graph.names))
+        is_plain = vec[i64]([int(field == SHARDING) for field in self._fields])
+        producers, names, starts = graph.producers, graph.name_numbers, graph.results.starts
+        written: i64 = NOTHING
+        for tensor in range(i64(len(shardings))):
+            sharding = shardings[tensor]
+            if sharding == old[tensor]:
                 continue
-            op = producers[tensor] if tensor < value_count else NOTHING
+            op = producers[tensor] if tensor < graph.value_count else NOTHING
             if op == NOTHING:
                 slots[self._slots[tensor]] = None
-            elif op != written and not is_erased[op]:
+            elif numbers[op] != NOTHING or is_erased[op] or op == written:
+                continue
+            elif not is_plain[names[op]]:
                 written = op
-                self._write_results(op)
+                self._write_own_field(op)
+            elif starts[op + 1] - starts[op] > 1:
+                attribute = self._attributes.list_attribute(self._shardings_of_results(op))
+                numbers[op] = lists.setdefault(attribute, len(lists))
+            else:
+                if lists_of_one[sharding] == NOTHING:
+                    attribute = self._attributes.list_attribute((sharding,))
+                    lists_of_one[sharding] = lists.setdefault(attribute, len(lists))
+                numbers[op] = lists_of_one[sharding]
         for slot in slots:
-            slot.write([self.sharding(t) for t in slot.tensors], self._codec)
-        self._written = self.shardings.copy()
+            slot.write([int(shardings[t]) for t in slot.tensors], self._attributes)
+        self._written = vec[i64](shardings)
+        return list(lists), numbers
 
-    def _write_results(self, op: int) -> None:
-        shardings = self.shardings
-        numbers = tuple([shardings[result] for result in self.graph.results[op]])
-        field = self._fields[self.graph.names[op]]
-        if field == SHARDING:
-            attribute = self.written_lists[op] = self._list_attribute(numbers)
-        elif field in SHARDING_FIELDS.values():
-            attribute = self._attribute(numbers[0])
-        else:
-            attribute = self._list_attribute(numbers)
+    def _shardings_of_results(self, op: int) -> tuple[int, ...]:
+        return tuple([int(self.shardings[result]) for result in self.graph.results[op]])
+
+    def _write_own_field(self, op: int) -> None:
+        numbers, attributes = self._shardings_of_results(op), self._attributes
+        field = self._fields[self.graph.name_numbers[op]]
+        is_list = field not in SHARDING_FIELDS.values()
+        attribute = (
+            attributes.list_attribute(numbers) if is_list else attributes.attribute(numbers[0])
+        )
         self.graph.ops[op].attributes[field] = attribute
-
-    def _attribute(self, number: int) -> ir.Attribute:
-        return self._codec.attribute(self.known(number))
-
-    def _list_attribute(self, numbers: tuple[int, ...]) -> ir.Attribute:
-        known = self._list_attributes.get(numbers)
-        if known is None:
-            known = self._codec.list_attribute(tuple(map(self.known, numbers)))
-            self._list_attributes[numbers] = known
-        return known

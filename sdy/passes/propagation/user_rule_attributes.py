@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sdy.dialect.einsum_rule import EinsumRule
 from sdy.dialect.errors import Error, VerifyError
 from sdy.dialect.sharding_rule import OpShardingRule
-from sdy.ir.attributes import SHARDING_RULE, rule_attribute
+from sdy.ir.attributes import SHARDING_RULE
 from sdy.ir.diagnostics import op_error
 from sdy.ir.types import is_static_shaped, shape
 from sdy.passes.propagation.rules.register import as_rule
@@ -52,7 +52,7 @@ def _rule_attributes(module: IndexedModule) -> Iterator[tuple[ir.Operation, ir.A
             key = _key(rule, op)
             if key not in known:
                 resolved = _rule_of(rule, op)
-                known[key] = resolved and rule_attribute(resolved, module.context)
+                known[key] = resolved and module.codec.rule_attribute(resolved)
             attribute = known[key]
             if attribute is not None:
                 yield op, attribute

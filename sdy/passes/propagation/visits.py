@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from librt.vecs import vec
+from mypy_extensions import i64
+
 from sdy.ir.data_flow import DATA_FLOW_EDGE, DATA_FLOW_OPS
 from sdy.ir.op_names import CALL, RETURN
 from sdy.ir.op_traits import is_terminator
+from sdy.ir.rows import filled
+from sdy.ir.structure import NOTHING
 from sdy.passes.propagation.data_flow import edge_of_use, non_owner_targets
 from sdy.passes.propagation.op_classes import NO_CLASS
 
@@ -28,7 +33,12 @@ __all__ = ["Visits"]
 class Visits:
     """The ops to visit after a change of a tensor, found once per tensor.
 
+    For most tensors they are the op that gives it and its users, in the reverse order of the
+    text; there `owners` tells, and `after_change` need not be asked.
+
     Attributes:
+      owners: for those tensors the op that gives it or has it as an argument of a block; NOTHING
+        for the others.
       leaves_some_out: whether `not_visited` has some for any tensor.
 
     """
@@ -37,14 +47,37 @@ class Visits:
         self._graph = graph
         self._calls = calls
         self._classes = classes
-        self._after: list[tuple[int, ...] | None] = [None] * len(tensors.shardings)
+        self._after: dict[int, tuple[int, ...]] = {}
         self._not_visited = self._find_not_visited(tensors)
         self.leaves_some_out = bool(self._not_visited)
-        self._is_plain = {name: _is_plain(name) for name in set(graph.names)}
+        self._is_plain = {name: _is_plain(name) for name in graph.distinct_names}
+        self.owners = self._owners_of_plain(len(tensors.shardings))
+
+    def _owners_of_plain(self, tensor_count: int) -> vec[i64]:
+        graph = self._graph
+        names, producers = graph.name_numbers, graph.producers
+        starts, users = graph.users.starts, graph.users.items
+        is_plain = vec[i64]([int(self._is_plain[name]) for name in graph.distinct_names])
+        is_edge = vec[i64]([int(name == DATA_FLOW_EDGE) for name in graph.distinct_names])
+        owners = filled(NOTHING, tensor_count)
+        for value in range(graph.value_count):
+            plain: i64 = 1
+            for place in range(starts[value], starts[value + 1]):
+                plain &= is_plain[names[users[place]]]
+            if plain == 0:
+                continue
+            owner = producers[value]
+            if owner == NOTHING:
+                owner = graph.owner(value)
+            if is_edge[names[owner]] == 0:
+                owners[value] = owner
+        for value in graph.structure.use_orders:
+            owners[value] = NOTHING
+        return owners
 
     def after_change(self, tensor: int) -> tuple[int, ...]:
         """Return the ops to visit, in order; an op may stand there twice."""
-        known = self._after[tensor]
+        known = self._after.get(tensor)
         if known is None:
             of_op = self._classes.of_op
             affected = self._affected(tensor)
@@ -63,10 +96,9 @@ class Visits:
     def _find_not_visited(self, tensors: Tensors) -> dict[int, tuple[int, ...]]:
         graph, of_op = self._graph, self._classes.of_op
         readers: dict[int, dict[int, None]] = {}
-        for op, name in enumerate(graph.names):
-            if name == DATA_FLOW_EDGE:
-                for source in self._classes.tensors[op][:-1]:
-                    readers.setdefault(source, {})[op] = None
+        for op in graph.ops_named(DATA_FLOW_EDGE):
+            for source in self._classes.tensors[op][:-1]:
+                readers.setdefault(source, {})[op] = None
         for value, tensor in tensors.aliases.items():
             for op in graph.users[value]:
                 if of_op[op] != NO_CLASS:
@@ -83,19 +115,8 @@ class Visits:
             for target in non_owner_targets(graph, graph.operands[owner][0]):
                 self._add_users(target, affected)
         affected.append(owner)
-        users = graph.users[tensor]
-        if self._are_plain(users) and tensor not in graph.structure.use_orders:
-            affected += reversed(users)
-        else:
-            self._add_users(tensor, affected)
+        self._add_users(tensor, affected)
         return affected
-
-    def _are_plain(self, ops: list[int]) -> bool:
-        names, is_plain = self._graph.names, self._is_plain
-        for op in ops:
-            if not is_plain[names[op]]:
-                return False
-        return True
 
     def _add_users(self, value: int, affected: list[int]) -> None:
         """Add the users of a value; in the place of a call or a return, those on its other side.

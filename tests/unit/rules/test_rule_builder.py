@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from sdy.dialect.sharding_rule import FactorType
 from sdy.passes.propagation.rules.builder import RuleBuilder, identity_rule
 
@@ -30,6 +32,14 @@ def test_a_factor_of_size_one_does_not_join_another() -> None:
 def test_dimensions_without_a_factor_get_one_of_size_one() -> None:
     builder = RuleBuilder([2], [1]).factor(operands=[1], results=[None], size=4)
     assert builder.build().body == "([j, i])->([k]) {i=4, j=1, k=1}"
+
+
+@pytest.mark.parametrize(("operands", "results"), [([0], [0]), ([0, None], []), ([0], [0, 0])])
+def test_a_factor_has_an_entry_for_each_tensor(
+    operands: list[int | None], results: list[int | None]
+) -> None:
+    with pytest.raises(ValueError, match="an entry for each"):
+        RuleBuilder([2, 2], [2]).factor(operands=operands, results=results, size=2)
 
 
 def test_building_twice_gives_the_same_rule() -> None:

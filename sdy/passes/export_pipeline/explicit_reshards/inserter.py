@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
@@ -16,8 +15,8 @@ from sdy.ir.function_shardings import argument_shardings
 from sdy.ir.op_names import CALL, FUNCTION, RESHARD
 from sdy.ir.op_traits import is_terminator
 from sdy.ir.symbols import symbol_name
-from sdy.ir.types import is_static_shaped
-from sdy.passes.export_pipeline.explicit_reshards.op_plan import OpCase, OpKind, OpPlan, plan_op
+from sdy.ir.types import element_count
+from sdy.passes.export_pipeline.explicit_reshards.op_plan import OpCase, OpPlan, kind_of, plan_op
 from sdy.passes.export_pipeline.explicit_reshards.op_rules import read_op_rule, rule_key
 from sdy.passes.export_pipeline.explicit_reshards.steps import Reshard
 from sdy.passes.export_pipeline.explicit_reshards.targets import (
@@ -44,12 +43,6 @@ __all__ = ["ALWAYS_RESHARDED", "Inserter"]
 
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
-_KINDS = {
-    "stablehlo.dot": OpKind.DOT,
-    "stablehlo.dot_general": OpKind.DOT,
-    "stablehlo.reshape": OpKind.RESHAPE,
-}
-
 ALWAYS_RESHARDED = frozenset(
     {CALL, _CONCATENATE, _RAGGED_DOT, "stablehlo.dot", "stablehlo.dot_general"}
 )
@@ -73,7 +66,8 @@ class Inserter:
         self._types = ValueTypes(module)
         self._plans: dict[Hashable, OpPlan] = {}
         self._steps: dict[Hashable, tuple[Step, ...]] = {}
-        self._functions = {symbol_name(op): op for op in module.ops(FUNCTION)}
+        functions = [op for op in module.root_ops() if op.name == FUNCTION]
+        self._functions = {symbol_name(op): op for op in functions}
         self._arguments: dict[str, tuple[ir.Attribute, ...] | None] = {}
 
     def visit(self, op: ir.Operation, name: str) -> None:
@@ -157,10 +151,10 @@ class Inserter:
         if plan is None:
             plan = self._plans[key] = plan_op(
                 OpCase(
-                    _KINDS.get(name, OpKind.OTHER),
+                    kind_of(name),
                     may_reshard,
-                    read_op_rule(op),
-                    tuple(_element_count(types.type(n).type) for n in operands + results),
+                    read_op_rule(op, self._codec),
+                    tuple(element_count(types.type(n).type) for n in operands + results),
                     self._shardings(operands),
                     self._shardings(sources),
                     self._shardings(results),
@@ -216,7 +210,3 @@ class Inserter:
 
     def _read(self, attribute: ir.Attribute | None) -> TensorSharding | None:
         return None if attribute is None else self._codec.sharding(attribute)
-
-
-def _element_count(type_: ir.Type) -> int:
-    return math.prod(type_.shape) if is_static_shaped(type_) else 0

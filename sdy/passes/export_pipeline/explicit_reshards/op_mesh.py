@@ -21,6 +21,10 @@ def mesh_of_op(shardings: Sequence[TensorSharding | None]) -> Mesh | None:
     None where no tensor has a sharding, where axes differ, or where tensors are on one device.
     """
     known = [sharding for sharding in shardings if sharding is not None]
+    meshes = {id(sharding.bound_mesh): sharding.bound_mesh for sharding in known}
+    if len(meshes) == 1:
+        (only,) = meshes.values()
+        return None if only.is_maximal else only
     common = _mesh_with_common_axes(sharding.bound_mesh for sharding in known)
     if common is None or common.is_maximal:
         return None

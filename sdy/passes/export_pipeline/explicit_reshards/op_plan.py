@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sdy.dialect.sharding_rule import OpShardingRule
     from sdy.passes.export_pipeline.explicit_reshards.common_axes import AxesPerFactor
 
-__all__ = ["OpCase", "OpKind", "OpPlan", "ResultReshard", "plan_op"]
+__all__ = ["OpCase", "OpKind", "OpPlan", "ResultReshard", "kind_of", "plan_op"]
 
 Shardings = tuple[TensorSharding | None, ...]
 
@@ -45,6 +45,18 @@ class OpKind(Enum):
     DOT = "dot"
     RESHAPE = "reshape"
     OTHER = "other"
+
+
+_KINDS = {
+    "stablehlo.dot": OpKind.DOT,
+    "stablehlo.dot_general": OpKind.DOT,
+    "stablehlo.reshape": OpKind.RESHAPE,
+}
+
+
+def kind_of(name: str) -> OpKind:
+    """Return what kind of op one of that name is."""
+    return _KINDS.get(name, OpKind.OTHER)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.ir.attributes import SHARDING_RULE, read_rule
+from sdy.ir.attributes import SHARDING_RULE
 from sdy.passes.propagation.rules.registry import RULES, rule_for
 
 if TYPE_CHECKING:
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from jaxlib.mlir import ir
 
     from sdy.dialect.sharding_rule import OpShardingRule
+    from sdy.ir.attributes import AttributeCodec
 
-__all__ = ["read_op_rule", "rule_key"]
+__all__ = ["op_rule", "read_op_rule", "rule_key"]
 
 
 def rule_key(op: ir.Operation, name: str) -> Hashable:
@@ -31,13 +32,17 @@ def rule_key(op: ir.Operation, name: str) -> Hashable:
     return tuple(key)
 
 
-def read_op_rule(op: ir.Operation) -> OpShardingRule | None:
-    """Return the rule that propagation left on an op, or the one that it would have.
+def read_op_rule(op: ir.Operation, codec: AttributeCodec) -> OpShardingRule | None:
+    """Return what `op_rule` does for the attribute that the op has."""
+    attribute = op.attributes.get(SHARDING_RULE)
+    return op_rule(op, None if attribute is None else codec.rule(attribute))
+
+
+def op_rule(op: ir.Operation, rule: OpShardingRule | None) -> OpShardingRule | None:
+    """Return the rule that propagation left on an op as an attribute, or the one it would have.
 
     None where there is none, and where a user wrote it: such ops are left alone.
     """
-    attributes = op.attributes
-    if SHARDING_RULE in attributes:
-        rule = read_rule(attributes[SHARDING_RULE])
-        return None if rule.is_custom else rule
-    return rule_for(op)
+    if rule is None:
+        return rule_for(op)
+    return None if rule.is_custom else rule

@@ -42,7 +42,8 @@ class ValueTypes:
         self._numbers: dict[tuple[ir.Type, ir.Attribute | None], int] = {}
         self._types: list[ShardedType] = []
         self._lists: dict[ir.Attribute, list[ir.Attribute]] = {}
-        self._barriers = {op.result: op for op in module.ops(BARRIER)}
+        barriers = [module.late_ops[number] for number in module.numbers(BARRIER)]
+        self._barriers = {op.result: op for op in barriers}
 
     def type(self, number: int) -> ShardedType:
         """Return the type and sharding of a number."""

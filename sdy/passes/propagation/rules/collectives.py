@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import NEED_REPLICATION
 from sdy.passes.propagation.rules.builder import RuleBuilder, pointwise_rule
-from sdy.passes.propagation.rules.reading import integer, shape
+from sdy.passes.propagation.rules.reading import integer
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def _rule_with_exchanged(op: ir.Operation, exchanged: list[int]) -> OpShardingRu
 
     Those are replicated, on either side by itself.
     """
-    operand, result = shape(op.operands[0]), shape(op.results[0])
     builder = RuleBuilder.of(op)
+    operand, result = builder.operands[0], builder.results[0]
     for dim, size in enumerate(operand):
         if dim not in exchanged:
             builder.shared_factor(dim, size)
     for dim in exchanged:
-        builder.operands_factor(dim, operand[dim], FactorType.NEED_REPLICATION)
-        builder.results_factor(dim, result[dim], FactorType.NEED_REPLICATION)
+        builder.operands_factor(dim, operand[dim], NEED_REPLICATION)
+        builder.results_factor(dim, result[dim], NEED_REPLICATION)
     return builder.build()

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir.dialects import stablehlo
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import REDUCTION
 from sdy.passes.propagation.rules.builder import RuleBuilder
-from sdy.passes.propagation.rules.reading import shape
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
@@ -21,14 +20,15 @@ if TYPE_CHECKING:
 def _dot_general(op: ir.Operation) -> OpShardingRule:
     """Map the result's dimensions: batching ones, then the lhs's free ones, then the rhs's."""
     numbers = stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
-    lhs_batching, rhs_batching = numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions
-    lhs_contracting = numbers.lhs_contracting_dimensions
-    rhs_contracting = numbers.rhs_contracting_dimensions
-    lhs, rhs = shape(op.operands[0]), shape(op.operands[1])
+    lhs_batching: list[int] = numbers.lhs_batching_dimensions
+    rhs_batching: list[int] = numbers.rhs_batching_dimensions
+    lhs_contracting: list[int] = numbers.lhs_contracting_dimensions
+    rhs_contracting: list[int] = numbers.rhs_contracting_dimensions
     builder = RuleBuilder.of(op)
+    lhs, rhs = builder.operands
     result_dim = 0
-    for lhs_dim, rhs_dim in zip(lhs_batching, rhs_batching, strict=True):
-        builder.factor(operands=[lhs_dim, rhs_dim], results=[result_dim], size=lhs[lhs_dim])
+    for index, dim in enumerate(lhs_batching):
+        builder.factor(operands=[dim, rhs_batching[index]], results=[result_dim], size=lhs[dim])
         result_dim += 1
     for dim, size in enumerate(lhs):
         if dim not in lhs_contracting and dim not in lhs_batching:
@@ -38,12 +38,12 @@ def _dot_general(op: ir.Operation) -> OpShardingRule:
         if dim not in rhs_contracting and dim not in rhs_batching:
             builder.factor(operands=[None, dim], results=[result_dim], size=size)
             result_dim += 1
-    for lhs_dim, rhs_dim in zip(lhs_contracting, rhs_contracting, strict=True):
+    for index, dim in enumerate(lhs_contracting):
         builder.factor(
-            operands=[lhs_dim, rhs_dim],
+            operands=[dim, rhs_contracting[index]],
             results=[None],
-            size=lhs[lhs_dim],
-            factor_type=FactorType.REDUCTION,
+            size=lhs[dim],
+            factor_type=REDUCTION,
         )
     return builder.build()
 
@@ -51,8 +51,8 @@ def _dot_general(op: ir.Operation) -> OpShardingRule:
 @rule("stablehlo.dot")
 def _dot(op: ir.Operation) -> OpShardingRule:
     """Map a product of matrices and vectors."""
-    lhs, rhs = shape(op.operands[0]), shape(op.operands[1])
     builder = RuleBuilder.of(op)
+    lhs, rhs = builder.operands
     if len(lhs) == 2:
         builder.factor(operands=[0, None], results=[0], size=lhs[0])
     if len(rhs) == 2:
@@ -61,6 +61,6 @@ def _dot(op: ir.Operation) -> OpShardingRule:
         operands=[len(lhs) - 1, 0],
         results=[None],
         size=rhs[0],
-        factor_type=FactorType.REDUCTION,
+        factor_type=REDUCTION,
     )
     return builder.build()

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir.dialects import stablehlo
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import PERMUTATION, REDUCTION
 from sdy.passes.propagation.rules.builder import RuleBuilder
-from sdy.passes.propagation.rules.reading import integer, shape
+from sdy.passes.propagation.rules.reading import integer
 from sdy.passes.propagation.rules.registration import conservative_rule
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def _convolution(op: ir.Operation, conservative: bool) -> OpShardingRule:
     numbers = stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
     batch_groups = integer(op, "batch_group_count")
     feature_groups = integer(op, "feature_group_count")
-    kernel, result = shape(op.operands[1]), shape(op.results[0])
     builder = RuleBuilder.of(op)
+    kernel, result = builder.operands[1], builder.results[0]
     if batch_groups > 1:
         builder.factor(
             operands=[numbers.input_batch_dimension, numbers.kernel_output_feature_dimension],
@@ -43,7 +43,7 @@ def _convolution(op: ir.Operation, conservative: bool) -> OpShardingRule:
         size=result[numbers.output_batch_dimension],
     )
     if not conservative:
-        _add_spatial_factors(builder, op, numbers)
+        _add_spatial_factors(builder, numbers)
     if feature_groups > 1:
         builder.factor(
             operands=[numbers.input_feature_dimension, numbers.kernel_output_feature_dimension],
@@ -54,7 +54,7 @@ def _convolution(op: ir.Operation, conservative: bool) -> OpShardingRule:
         operands=[numbers.input_feature_dimension, numbers.kernel_input_feature_dimension],
         results=[None],
         size=kernel[numbers.kernel_input_feature_dimension],
-        factor_type=FactorType.REDUCTION,
+        factor_type=REDUCTION,
     )
     group_size = result[numbers.output_feature_dimension] // (batch_groups * feature_groups)
     if group_size > 1:
@@ -66,16 +66,14 @@ def _convolution(op: ir.Operation, conservative: bool) -> OpShardingRule:
     return builder.build()
 
 
-def _add_spatial_factors(
-    builder: RuleBuilder, op: ir.Operation, numbers: stablehlo.ConvDimensionNumbers
-) -> None:
+def _add_spatial_factors(builder: RuleBuilder, numbers: stablehlo.ConvDimensionNumbers) -> None:
     """Add the factors of the spatial dimensions.
 
     Such a dimension of the input may be sharded along the windows, of which there are as many
     as the result has elements, or along the elements of a window, as many as the kernel has.
     The greater of the two numbers is the major factor.
     """
-    operand, kernel, result = shape(op.operands[0]), shape(op.operands[1]), shape(op.results[0])
+    (operand, kernel), (result,) = builder.operands, builder.results
     for input_dim, kernel_dim, result_dim in zip(
         numbers.input_spatial_dimensions,
         numbers.kernel_spatial_dimensions,
@@ -83,8 +81,8 @@ def _add_spatial_factors(
         strict=True,
     ):
         rest = operand[input_dim]
-        along_windows = (result[result_dim], None, result_dim, FactorType.PERMUTATION)
-        within_window = (kernel[kernel_dim], kernel_dim, None, FactorType.REDUCTION)
+        along_windows = (result[result_dim], None, result_dim, PERMUTATION)
+        within_window = (kernel[kernel_dim], kernel_dim, None, REDUCTION)
         # The sort is stable: of two equal sizes the windows' comes first.
         for size, in_kernel, in_result, factor_type in sorted(
             (along_windows, within_window), key=lambda factor: -factor[0]

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from jaxlib.mlir import ir
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import NEED_REPLICATION
 from sdy.passes.propagation.rules.builder import RuleBuilder, pointwise_rule
-from sdy.passes.propagation.rules.reading import rank, shape
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
@@ -86,19 +85,19 @@ def _target(op: ir.Operation) -> str:
     return str(ir.StringAttr(op.attributes["call_target_name"]).value)
 
 
-def _ranks(op: ir.Operation) -> tuple[list[int], list[int]]:
-    return [rank(value) for value in op.operands], [rank(value) for value in op.results]
+def _ranks(builder: RuleBuilder) -> tuple[list[int], list[int]]:
+    return [len(each) for each in builder.operands], [len(each) for each in builder.results]
 
 
 def _eigh(op: ir.Operation) -> OpShardingRule | None:
     """Map a matrix to its eigenvectors, as columns, and its eigenvalues."""
-    row_dim, column_dim = rank(op.operands[0]) - 2, rank(op.operands[0]) - 1
-    if row_dim < 0 or _ranks(op) != ([row_dim + 2], [row_dim + 2, row_dim + 1]):
+    builder = RuleBuilder.of(op)
+    row_dim, column_dim = len(builder.operands[0]) - 2, len(builder.operands[0]) - 1
+    if row_dim < 0 or _ranks(builder) != ([row_dim + 2], [row_dim + 2, row_dim + 1]):
         return None
-    *batch, rows, columns = shape(op.operands[0])
+    *batch, rows, columns = builder.operands[0]
     return (
-        RuleBuilder.of(op)
-        .pointwise(batch)
+        builder.pointwise(batch)
         .factor(operands=[row_dim], results=[row_dim, None], size=rows)
         .factor(operands=[column_dim], results=[column_dim, row_dim], size=columns)
         .build()
@@ -107,14 +106,14 @@ def _eigh(op: ir.Operation) -> OpShardingRule | None:
 
 def _qr(op: ir.Operation) -> OpShardingRule | None:
     """Map a matrix to Householder reflectors, in a matrix like it, and their factors."""
-    row_dim, column_dim = rank(op.operands[0]) - 2, rank(op.operands[0]) - 1
-    if row_dim < 0 or _ranks(op) != ([row_dim + 2], [row_dim + 2, row_dim + 1]):
+    builder = RuleBuilder.of(op)
+    row_dim, column_dim = len(builder.operands[0]) - 2, len(builder.operands[0]) - 1
+    if row_dim < 0 or _ranks(builder) != ([row_dim + 2], [row_dim + 2, row_dim + 1]):
         return None
-    *batch, rows, columns = shape(op.operands[0])
-    replicated = FactorType.NEED_REPLICATION
+    *batch, rows, columns = builder.operands[0]
+    replicated = NEED_REPLICATION
     return (
-        RuleBuilder.of(op)
-        .pointwise(batch)
+        builder.pointwise(batch)
         .factor(operands=[row_dim], results=[row_dim, None], size=rows, factor_type=replicated)
         .factor(
             operands=[column_dim],
@@ -125,7 +124,7 @@ def _qr(op: ir.Operation) -> OpShardingRule | None:
         .factor(
             operands=[None],
             results=[None, row_dim],
-            size=shape(op.results[1])[-1],
+            size=builder.results[1][-1],
             factor_type=replicated,
         )
         .build()
@@ -134,14 +133,14 @@ def _qr(op: ir.Operation) -> OpShardingRule | None:
 
 def _householder_product(op: ir.Operation) -> OpShardingRule | None:
     """Map reflectors and their factors, as of `_qr`, to a matrix like the first."""
-    row_dim, column_dim = rank(op.operands[0]) - 2, rank(op.operands[0]) - 1
-    if row_dim < 0 or _ranks(op) != ([row_dim + 2, row_dim + 1], [row_dim + 2]):
+    builder = RuleBuilder.of(op)
+    row_dim, column_dim = len(builder.operands[0]) - 2, len(builder.operands[0]) - 1
+    if row_dim < 0 or _ranks(builder) != ([row_dim + 2, row_dim + 1], [row_dim + 2]):
         return None
-    *batch, rows, columns = shape(op.operands[0])
-    replicated = FactorType.NEED_REPLICATION
+    *batch, rows, columns = builder.operands[0]
+    replicated = NEED_REPLICATION
     return (
-        RuleBuilder.of(op)
-        .pointwise(batch)
+        builder.pointwise(batch)
         .factor(operands=[row_dim, None], results=[row_dim], size=rows, factor_type=replicated)
         .factor(
             operands=[column_dim, None],
@@ -152,7 +151,7 @@ def _householder_product(op: ir.Operation) -> OpShardingRule | None:
         .factor(
             operands=[None, row_dim],
             results=[None],
-            size=shape(op.operands[1])[-1],
+            size=builder.operands[1][-1],
             factor_type=replicated,
         )
         .build()
@@ -161,23 +160,22 @@ def _householder_product(op: ir.Operation) -> OpShardingRule | None:
 
 def _top_k(op: ir.Operation) -> OpShardingRule | None:
     """Map a tensor to the greatest elements along its last dimension, and their indices."""
-    operand, result = shape(op.operands[0]), shape(op.results[0])
+    builder = RuleBuilder.of(op)
+    operand, result = builder.operands[0], builder.results[0]
     if len(operand) != len(result):
         return None
-    return (
-        RuleBuilder.of(op)
-        .pointwise_or_resized(operand, result, FactorType.NEED_REPLICATION, resized_blocked=True)
-        .build()
-    )
+    return builder.pointwise_or_resized(
+        operand, result, NEED_REPLICATION, resized_blocked=True
+    ).build()
 
 
 def _approximate_top_k(op: ir.Operation) -> OpShardingRule | None:
     """Map a tensor, an iota and two scalars to start from to what `_top_k` has as results."""
-    operand_rank = rank(op.operands[0])
-    if _ranks(op) != ([operand_rank, operand_rank, 0, 0], [operand_rank, operand_rank]):
-        return None
     builder = RuleBuilder.of(op)
-    sizes = zip(shape(op.operands[0]), shape(op.results[0]), strict=True)
+    operand_rank = len(builder.operands[0])
+    if _ranks(builder) != ([operand_rank, operand_rank, 0, 0], [operand_rank, operand_rank]):
+        return None
+    sizes = zip(builder.operands[0], builder.results[0], strict=True)
     for dim, (size, result_size) in enumerate(sizes):
         if size == result_size:
             builder.shared_factor(dim, size)
@@ -187,7 +185,7 @@ def _approximate_top_k(op: ir.Operation) -> OpShardingRule | None:
             operands=[None, None, None, None],
             results=[dim, dim],
             size=result_size,
-            factor_type=FactorType.NEED_REPLICATION,
+            factor_type=NEED_REPLICATION,
             blocked=True,
         )
     return builder.build()
@@ -198,8 +196,8 @@ def _join_halves(op: ir.Operation) -> OpShardingRule | None:
     if not _is_state_of_rng(op):
         return pointwise_rule(op)
     builder = RuleBuilder.of(op)
-    for dim, size in enumerate(shape(op.results[0])):
-        builder.shared_factor(dim, size, FactorType.NEED_REPLICATION, blocked=True)
+    for dim, size in enumerate(builder.results[0]):
+        builder.shared_factor(dim, size, NEED_REPLICATION, blocked=True)
     return builder.build()
 
 

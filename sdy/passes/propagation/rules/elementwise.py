@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import NEED_REPLICATION
 from sdy.ir.op_names import CONSTRAINT
 from sdy.passes.propagation.rules.builder import RuleBuilder, pointwise_rule, rule_of_shape
-from sdy.passes.propagation.rules.reading import rank, shape
+from sdy.passes.propagation.rules.reading import ranks, shape
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
@@ -67,21 +67,20 @@ rule(
 @rule("stablehlo.select", "stablehlo.clamp")
 def _select_or_clamp(op: ir.Operation) -> OpShardingRule:
     """Map all tensors alike but the predicate or the bounds where these are scalars."""
-    (result,) = op.results
-    result_shape = shape(result)
-    return rule_of_shape(result_shape, tuple(map(rank, op.operands)), (len(result_shape),))
+    result_shape = shape(op.results[0])
+    return rule_of_shape(result_shape, ranks(op.operands), (len(result_shape),))
 
 
 @rule("stablehlo.bitcast_convert")
 def _bitcast_convert(op: ir.Operation) -> OpShardingRule:
     """Map like dimensions; the side of narrower elements may have one more, the innermost."""
-    operand, result = shape(op.operands[0]), shape(op.results[0])
     builder = RuleBuilder.of(op)
+    operand, result = builder.operands[0], builder.results[0]
     if len(operand) < len(result):
         builder.pointwise(operand)
-        builder.results_factor(len(operand), result[-1], FactorType.NEED_REPLICATION)
+        builder.results_factor(len(operand), result[-1], NEED_REPLICATION)
     else:
         builder.pointwise(result)
     if len(operand) > len(result):
-        builder.operands_factor(len(result), operand[-1], FactorType.NEED_REPLICATION)
+        builder.operands_factor(len(result), operand[-1], NEED_REPLICATION)
     return builder.build()

@@ -6,24 +6,20 @@ the slices (its updates) into its inputs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import NEED_REPLICATION, PASS_THROUGH, REDUCTION, FactorType
 from sdy.passes.propagation.rules.builder import RuleBuilder
-from sdy.passes.propagation.rules.reading import shape
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from sdy.dialect.sharding_rule import OpShardingRule
+    from sdy.passes.propagation.rules.reading import Shape
 
 
-@dataclass(frozen=True, slots=True)
 class _Slicing:
     """What a gather and a scatter have in common.
 
@@ -43,35 +39,54 @@ class _Slicing:
 
     """
 
-    builder: RuleBuilder
-    inputs: int
-    is_scatter: bool
-    source: tuple[int, ...]
-    indices: tuple[int, ...]
-    slices: tuple[int, ...]
-    offset_dims: Sequence[int]
-    collapsed_dims: Sequence[int]
-    source_batching_dims: Sequence[int]
-    indices_batching_dims: Sequence[int]
-    index_vector_dim: int
+    def __init__(
+        self,
+        builder: RuleBuilder,
+        *,
+        inputs: int,
+        is_scatter: bool,
+        source: Shape,
+        indices: Shape,
+        slices: Shape,
+        offset_dims: list[int],
+        collapsed_dims: list[int],
+        source_batching_dims: list[int],
+        indices_batching_dims: list[int],
+        index_vector_dim: int,
+    ) -> None:
+        self.builder = builder
+        self.inputs = inputs
+        self.is_scatter = is_scatter
+        self.source = source
+        self.indices = indices
+        self.slices = slices
+        self.offset_dims = offset_dims
+        self.collapsed_dims = collapsed_dims
+        self.source_batching_dims = source_batching_dims
+        self.indices_batching_dims = indices_batching_dims
+        self.index_vector_dim = index_vector_dim
 
-    def dims_of_slices(self) -> Iterator[tuple[int, int | None, int | None]]:
-        """Yield each dimension of `slices`, with the ones of `source` and of `indices` like it."""
-        no_offset = {*self.collapsed_dims, *self.source_batching_dims}
-        source_dims = (dim for dim in range(len(self.source)) if dim not in no_offset)
-        indices_dims = (dim for dim in range(len(self.indices)) if dim != self.index_vector_dim)
+    def dims_of_slices(self) -> list[tuple[int, int | None, int | None]]:
+        """Return each dimension of `slices`, with the ones of `source` and of `indices` like it."""
+        no_offset = self.collapsed_dims + self.source_batching_dims
+        source_dims = [dim for dim in range(len(self.source)) if dim not in no_offset]
+        indices_dims = [dim for dim in range(len(self.indices)) if dim != self.index_vector_dim]
         batching = dict(zip(self.indices_batching_dims, self.source_batching_dims, strict=True))
+        dims: list[tuple[int, int | None, int | None]] = []
+        offset_count = 0
         for dim in range(len(self.slices)):
             if dim in self.offset_dims:
-                yield dim, next(source_dims), None
+                dims.append((dim, source_dims[offset_count], None))
+                offset_count += 1
             else:
-                indices_dim = next(indices_dims)
-                yield dim, batching.get(indices_dim), indices_dim
+                indices_dim = indices_dims[dim - offset_count]
+                dims.append((dim, batching.get(indices_dim), indices_dim))
+        return dims
 
     def add(
         self,
         size: int,
-        factor_type: FactorType = FactorType.PASS_THROUGH,
+        factor_type: FactorType = PASS_THROUGH,
         *,
         source: int | None = None,
         indices: int | None = None,
@@ -79,10 +94,14 @@ class _Slicing:
         blocked: bool = False,
     ) -> None:
         """Add a factor to a dimension each of the source, the indices and the slices."""
-        updates = [slices] * self.inputs if self.is_scatter else []
+        inputs = self.inputs
+        operands = [source] * inputs
+        operands.append(indices)
+        if self.is_scatter:
+            operands += [slices] * inputs
         self.builder.factor(
-            operands=[*[source] * self.inputs, indices, *updates],
-            results=[source if self.is_scatter else slices] * self.inputs,
+            operands=operands,
+            results=[source if self.is_scatter else slices] * inputs,
             size=size,
             factor_type=factor_type,
             blocked=blocked,
@@ -92,19 +111,21 @@ class _Slicing:
         """Add the factor of the dimension along which a place is written, if there is one."""
         dim = self.index_vector_dim
         if dim < len(self.indices):
-            self.add(self.indices[dim], FactorType.NEED_REPLICATION, indices=dim)
+            self.add(self.indices[dim], NEED_REPLICATION, indices=dim)
 
 
 @rule("stablehlo.gather", reads=("dimension_numbers",))
 def _gather(op: ir.Operation) -> OpShardingRule:
     numbers = stablehlo.GatherDimensionNumbers(op.attributes["dimension_numbers"])
+    builder = RuleBuilder.of(op)
+    source, indices = builder.operands
     slicing = _Slicing(
-        builder=RuleBuilder.of(op),
+        builder,
         inputs=1,
         is_scatter=False,
-        source=shape(op.operands[0]),
-        indices=shape(op.operands[1]),
-        slices=shape(op.results[0]),
+        source=source,
+        indices=indices,
+        slices=builder.results[0],
         offset_dims=numbers.offset_dims,
         collapsed_dims=numbers.collapsed_slice_dims,
         source_batching_dims=numbers.operand_batching_dims,
@@ -120,7 +141,7 @@ def _gather(op: ir.Operation) -> OpShardingRule:
         # Where the dimension is sharded, each device looks up in what it has, and the results
         # are summed.
         size = slicing.source[dim]
-        factor_type = FactorType.NEED_REPLICATION if size == 1 else FactorType.REDUCTION
+        factor_type = NEED_REPLICATION if size == 1 else REDUCTION
         slicing.add(size, factor_type, source=dim)
     slicing.add_index_vector_factor()
     return slicing.builder.build()
@@ -132,12 +153,12 @@ def _add_gathered_dim(slicing: _Slicing, source_dim: int, dim: int) -> None:
     if source_size == size:
         slicing.add(size, source=source_dim, slices=dim)
     elif size == 1:
-        slicing.add(source_size, FactorType.REDUCTION, source=source_dim)
-        slicing.add(size, FactorType.NEED_REPLICATION, slices=dim)
+        slicing.add(source_size, REDUCTION, source=source_dim)
+        slicing.add(size, NEED_REPLICATION, slices=dim)
     else:
         slicing.add(
             source_size,
-            FactorType.NEED_REPLICATION,
+            NEED_REPLICATION,
             source=source_dim,
             slices=dim,
             blocked=True,
@@ -181,25 +202,26 @@ def _reducer(value: ir.Value, combined: set[ir.Value]) -> str | None:
 def _scatter(op: ir.Operation) -> OpShardingRule:
     """Map inputs of one shape, the indices, and as many updates of one shape."""
     numbers = stablehlo.ScatterDimensionNumbers(op.attributes["scatter_dimension_numbers"])
-    inputs = len(op.results)
+    builder = RuleBuilder.of(op)
+    inputs = len(builder.results)
     slicing = _Slicing(
-        builder=RuleBuilder.of(op),
+        builder,
         inputs=inputs,
         is_scatter=True,
-        source=shape(op.operands[0]),
-        indices=shape(op.operands[inputs]),
-        slices=shape(op.operands[inputs + 1]),
+        source=builder.operands[0],
+        indices=builder.operands[inputs],
+        slices=builder.operands[inputs + 1],
         offset_dims=numbers.update_window_dims,
         collapsed_dims=numbers.inserted_window_dims,
         source_batching_dims=numbers.input_batching_dims,
         indices_batching_dims=numbers.scatter_indices_batching_dims,
         index_vector_dim=numbers.index_vector_dim,
     )
-    place_type = FactorType.REDUCTION if _is_reducing(op) else FactorType.NEED_REPLICATION
+    place_type = REDUCTION if _is_reducing(op) else NEED_REPLICATION
     for dim, source_dim, indices_dim in slicing.dims_of_slices():
         size = slicing.slices[dim]
         if indices_dim is not None:
-            factor_type = place_type if source_dim is None else FactorType.PASS_THROUGH
+            factor_type = place_type if source_dim is None else PASS_THROUGH
             slicing.add(size, factor_type, source=source_dim, indices=indices_dim, slices=dim)
         elif source_dim is not None:
             _add_scattered_dim(slicing, source_dim, dim)
@@ -215,5 +237,5 @@ def _add_scattered_dim(slicing: _Slicing, source_dim: int, dim: int) -> None:
     if source_size == size:
         slicing.add(size, source=source_dim, slices=dim)
     else:
-        slicing.add(source_size, FactorType.NEED_REPLICATION, source=source_dim)
-        slicing.add(size, FactorType.NEED_REPLICATION, slices=dim)
+        slicing.add(source_size, NEED_REPLICATION, source=source_dim)
+        slicing.add(size, NEED_REPLICATION, slices=dim)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import PASS_THROUGH, PERMUTATION
 from sdy.passes.propagation.rules.builder import RuleBuilder
-from sdy.passes.propagation.rules.reading import integers, shape
+from sdy.passes.propagation.rules.reading import integers
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 @rule("stablehlo.broadcast_in_dim", reads=("broadcast_dimensions",))
 def _broadcast_in_dim(op: ir.Operation) -> OpShardingRule:
     """Map dimensions as the op says, but for those of size 1 that are expanded in place."""
-    operand, result = shape(op.operands[0]), shape(op.results[0])
+    builder = RuleBuilder.of(op)
+    operand, result = builder.operands[0], builder.results[0]
     operand_dim_of = {
         result_dim: dim for dim, result_dim in enumerate(integers(op, "broadcast_dimensions") or ())
     }
-    builder = RuleBuilder.of(op)
     for result_dim, size in enumerate(result):
         dim = operand_dim_of.get(result_dim)
         if dim is not None and operand[dim] == 1 and size != 1:
@@ -34,8 +34,8 @@ def _broadcast_in_dim(op: ir.Operation) -> OpShardingRule:
 
 @rule("stablehlo.transpose", reads=("permutation",))
 def _transpose(op: ir.Operation) -> OpShardingRule:
-    operand = shape(op.operands[0])
     builder = RuleBuilder.of(op)
+    operand = builder.operands[0]
     for result_dim, dim in enumerate(integers(op, "permutation") or ()):
         builder.factor(operands=[dim], results=[result_dim], size=operand[dim])
     return builder.build()
@@ -45,8 +45,8 @@ def _transpose(op: ir.Operation) -> OpShardingRule:
 def _reverse(op: ir.Operation) -> OpShardingRule:
     reversed_dims = integers(op, "dimensions") or ()
     builder = RuleBuilder.of(op)
-    for dim, size in enumerate(shape(op.results[0])):
+    for dim, size in enumerate(builder.results[0]):
         is_reversed = dim in reversed_dims
-        factor_type = FactorType.PERMUTATION if is_reversed else FactorType.PASS_THROUGH
+        factor_type = PERMUTATION if is_reversed else PASS_THROUGH
         builder.shared_factor(dim, size, factor_type)
     return builder.build()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import NEED_REPLICATION
 from sdy.passes.propagation.rules.builder import RuleBuilder
-from sdy.passes.propagation.rules.reading import integers, shape
+from sdy.passes.propagation.rules.reading import integers
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @rule("stablehlo.cholesky")
 def _cholesky(op: ir.Operation) -> OpShardingRule:
-    *batch, rows, columns = shape(op.operands[0])
+    builder = RuleBuilder.of(op)
+    *batch, rows, columns = builder.operands[0]
     return (
-        RuleBuilder.of(op)
-        .pointwise(batch)
-        .shared_factor(len(batch), rows, FactorType.NEED_REPLICATION)
-        .shared_factor(len(batch) + 1, columns, FactorType.NEED_REPLICATION)
+        builder.pointwise(batch)
+        .shared_factor(len(batch), rows, NEED_REPLICATION)
+        .shared_factor(len(batch) + 1, columns, NEED_REPLICATION)
         .build()
     )
 
@@ -30,7 +30,8 @@ def _cholesky(op: ir.Operation) -> OpShardingRule:
 @rule("stablehlo.triangular_solve", reads=("left_side", "transpose_a"))
 def _triangular_solve(op: ir.Operation) -> OpShardingRule:
     """Map `op(a) @ x = b`, or `x @ op(a) = b` if not left_side, where `op` may transpose."""
-    matrix, rhs = shape(op.operands[0]), shape(op.operands[1])
+    builder = RuleBuilder.of(op)
+    matrix, rhs = builder.operands
     rows, columns = len(matrix) - 2, len(matrix) - 1
     is_left = bool(op.attributes["left_side"].value)
     contracted, kept = (columns, rows) if is_left != _transposes(op) else (rows, columns)
@@ -43,13 +44,13 @@ def _triangular_solve(op: ir.Operation) -> OpShardingRule:
     if not is_left:
         factors.reverse()
     factors.append(([contracted, None], [acted_on], matrix[contracted]))
-    builder = RuleBuilder.of(op).pointwise(matrix[:-2])
+    builder.pointwise(matrix[:-2])
     for operands, results, size in factors:
         builder.factor(
             operands=operands,
             results=results,
             size=size,
-            factor_type=FactorType.NEED_REPLICATION,
+            factor_type=NEED_REPLICATION,
         )
     return builder.build()
 
@@ -62,14 +63,15 @@ def _transposes(op: ir.Operation) -> bool:
 @rule("stablehlo.fft", reads=("fft_length",))
 def _fft(op: ir.Operation) -> OpShardingRule:
     """Map dimensions in place; the last ones are transformed, and one may change its size."""
-    operand, result = shape(op.operands[0]), shape(op.results[0])
+    builder = RuleBuilder.of(op)
+    operand, result = builder.operands[0], builder.results[0]
     batch_rank = len(operand) - len(integers(op, "fft_length") or ())
-    builder = RuleBuilder.of(op).pointwise(operand[:batch_rank])
+    builder.pointwise(operand[:batch_rank])
     for dim in range(batch_rank, len(operand)):
         builder.shared_factor(
             dim,
             operand[dim],
-            FactorType.NEED_REPLICATION,
+            NEED_REPLICATION,
             blocked=operand[dim] != result[dim],
         )
     return builder.build()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import NEED_REPLICATION
 from sdy.passes.propagation.rules.builder import RuleBuilder
-from sdy.passes.propagation.rules.reading import shape
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
 def _rng_bit_generator(op: ir.Operation) -> OpShardingRule:
     """Keep the state, before and after, whole; the numbers may be sharded in any way."""
     builder = RuleBuilder.of(op)
-    for dim, size in enumerate(shape(op.operands[0])):
+    for dim, size in enumerate(builder.operands[0]):
         builder.factor(
             operands=[dim],
             results=[dim, None],
             size=size,
-            factor_type=FactorType.NEED_REPLICATION,
+            factor_type=NEED_REPLICATION,
             blocked=True,
         )
-    for dim, size in enumerate(shape(op.results[1])):
+    for dim, size in enumerate(builder.results[1]):
         builder.factor(operands=[None], results=[None, dim], size=size)
     return builder.build()

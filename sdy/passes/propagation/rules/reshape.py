@@ -13,7 +13,6 @@ import math
 from typing import TYPE_CHECKING
 
 from sdy.passes.propagation.rules.builder import RuleBuilder
-from sdy.passes.propagation.rules.reading import shape
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
 
 @rule("stablehlo.reshape")
 def _reshape(op: ir.Operation) -> OpShardingRule | None:
-    operand, result = _Side(shape(op.operands[0])), _Side(shape(op.results[0]))
+    builder = RuleBuilder.of(op)
+    operand, result = _Side(builder.operands[0]), _Side(builder.results[0])
     if min(operand.sizes + result.sizes, default=1) < 1:
         return None  # No elements, or an unknown number of them.
-    builder = RuleBuilder.of(op)
     while operand.is_open or result.is_open:
         _cut(builder, operand, result)
     return builder.build()

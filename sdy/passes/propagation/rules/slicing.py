@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from jaxlib.mlir import ir
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import NEED_REPLICATION, PASS_THROUGH, PERMUTATION
 from sdy.ir.op_traits import CONSTANT_LIKE
 from sdy.passes.propagation.rules.builder import RuleBuilder
-from sdy.passes.propagation.rules.reading import integer, shape
+from sdy.passes.propagation.rules.reading import integer
 from sdy.passes.propagation.rules.registration import conservative_rule, rule
 
 if TYPE_CHECKING:
@@ -19,31 +19,25 @@ if TYPE_CHECKING:
 @conservative_rule("stablehlo.slice", "stablehlo.pad")
 def _slice_or_pad(op: ir.Operation, conservative: bool) -> OpShardingRule:
     """Map dimensions in place; where to cut or pad is known, so data moves to neighbours."""
-    return (
-        RuleBuilder.of(op)
-        .pointwise_or_resized(
-            shape(op.operands[0]),
-            shape(op.results[0]),
-            FactorType.PERMUTATION,
-            resized_blocked=conservative,
-        )
-        .build()
-    )
+    builder = RuleBuilder.of(op)
+    return builder.pointwise_or_resized(
+        builder.operands[0],
+        builder.results[0],
+        PERMUTATION,
+        resized_blocked=conservative,
+    ).build()
 
 
 @rule("stablehlo.dynamic_slice")
 def _dynamic_slice(op: ir.Operation) -> OpShardingRule:
     """Map dimensions in place; where to cut is not known, so all of a cut one must be there."""
-    return (
-        RuleBuilder.of(op)
-        .pointwise_or_resized(
-            shape(op.operands[0]),
-            shape(op.results[0]),
-            FactorType.NEED_REPLICATION,
-            resized_blocked=True,
-        )
-        .build()
-    )
+    builder = RuleBuilder.of(op)
+    return builder.pointwise_or_resized(
+        builder.operands[0],
+        builder.results[0],
+        NEED_REPLICATION,
+        resized_blocked=True,
+    ).build()
 
 
 def _has_constant_indices(op: ir.Operation) -> bool:
@@ -59,12 +53,10 @@ def _dynamic_update_slice(op: ir.Operation) -> OpShardingRule:
     the update does not fill may be sharded in the tensor. In the update it is replicated,
     unless the indices are known.
     """
-    update_type = (
-        FactorType.PASS_THROUGH if _has_constant_indices(op) else FactorType.NEED_REPLICATION
-    )
-    operand, update = shape(op.operands[0]), shape(op.operands[1])
-    no_index: list[None] = [None] * (len(op.operands) - 2)
+    update_type = PASS_THROUGH if _has_constant_indices(op) else NEED_REPLICATION
     builder = RuleBuilder.of(op)
+    operand, update, *indices = builder.operands
+    no_index: list[None] = [None] * len(indices)
     for dim, (size, update_size) in enumerate(zip(operand, update, strict=True)):
         if size == update_size:
             builder.shared_factor(dim, size)
@@ -97,9 +89,9 @@ def _joins_slices(op: ir.Operation) -> bool:
 def _concatenate(op: ir.Operation, conservative: bool) -> OpShardingRule:
     """Map dimensions in place; joining slices, as a rotation does, moves data to neighbours."""
     dimension = integer(op, "dimension")
-    joined_type = FactorType.PERMUTATION if _joins_slices(op) else FactorType.NEED_REPLICATION
+    joined_type = PERMUTATION if _joins_slices(op) else NEED_REPLICATION
     builder = RuleBuilder.of(op)
-    for dim, size in enumerate(shape(op.results[0])):
+    for dim, size in enumerate(builder.results[0]):
         if dim != dimension:
             builder.shared_factor(dim, size)
         elif not conservative:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import NEED_REPLICATION
 from sdy.passes.propagation.rules.builder import RuleBuilder
-from sdy.passes.propagation.rules.reading import integer, shape
+from sdy.passes.propagation.rules.reading import integer
 from sdy.passes.propagation.rules.registration import rule
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ def _sort(op: ir.Operation) -> OpShardingRule:
 
     Shardings spread along it only where another dimension can take them over.
     """
-    sizes = shape(op.operands[0])
+    builder = RuleBuilder.of(op)
+    sizes = builder.operands[0]
     sorted_dim = integer(op, "dimension") if "dimension" in op.attributes else None
     no_other = all(size == 1 for dim, size in enumerate(sizes) if dim != sorted_dim)
-    builder = RuleBuilder.of(op)
     for dim, size in enumerate(sizes):
         if dim == sorted_dim:
-            builder.shared_factor(dim, size, FactorType.NEED_REPLICATION, blocked=no_other)
+            builder.shared_factor(dim, size, NEED_REPLICATION, blocked=no_other)
         else:
             builder.shared_factor(dim, size)
     return builder.build()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdy.dialect.sharding_rule import FactorType
+from sdy.dialect.factor_type import NEED_REPLICATION, PERMUTATION
 from sdy.passes.propagation.rules.builder import RuleBuilder
-from sdy.passes.propagation.rules.reading import integers, shape
+from sdy.passes.propagation.rules.reading import integers
 from sdy.passes.propagation.rules.registration import conservative_rule
 
 if TYPE_CHECKING:
@@ -21,19 +21,19 @@ _WINDOW = ("window_dimensions", "window_strides", "padding")
 def _reduce_window(op: ir.Operation, conservative: bool) -> OpShardingRule:
     """Map dimensions in place; the result has as many elements as there are windows."""
     builder = RuleBuilder.of(op)
-    for dim, size in enumerate(shape(op.results[0])):
+    for dim, size in enumerate(builder.results[0]):
         if _is_element_for_element(op, dim):
             builder.shared_factor(dim, size)
         else:
-            builder.shared_factor(dim, size, FactorType.PERMUTATION, blocked=conservative)
+            builder.shared_factor(dim, size, PERMUTATION, blocked=conservative)
     return builder.build()
 
 
 @conservative_rule("stablehlo.select_and_scatter", reads=_WINDOW)
 def _select_and_scatter(op: ir.Operation, conservative: bool) -> OpShardingRule:
     """Map the input, shaped like the result, and the source, with one element a window."""
-    source, result = shape(op.operands[1]), shape(op.results[0])
     builder = RuleBuilder.of(op)
+    source, result = builder.operands[1], builder.results[0]
     for dim, size in enumerate(result):
         if _is_element_for_element(op, dim):
             builder.shared_factor(dim, size)
@@ -42,14 +42,14 @@ def _select_and_scatter(op: ir.Operation, conservative: bool) -> OpShardingRule:
             operands=[None, dim, None],
             results=[None],
             size=source[dim],
-            factor_type=FactorType.NEED_REPLICATION,
+            factor_type=NEED_REPLICATION,
             blocked=conservative,
         )
         builder.factor(
             operands=[dim, None, None],
             results=[dim],
             size=size,
-            factor_type=FactorType.PERMUTATION,
+            factor_type=PERMUTATION,
             blocked=conservative,
         )
     return builder.build()
