@@ -55,7 +55,9 @@ class DimensionSharding(Immutable):
         return hash((self.axes, self.is_closed, self.priority))
 
     def __str__(self) -> str:
-        parts = [*map(str, self.axes), *([] if self.is_closed else ["?"])]
+        parts = [str(axis) for axis in self.axes]
+        if not self.is_closed:
+            parts.append("?")
         suffix = "" if self.priority is None else f"p{self.priority}"
         return "{" + ", ".join(parts) + "}" + suffix
 

@@ -17,6 +17,8 @@ _LETTERS = ord("z") - ord("i")
 
 def quote(name: str) -> str:
     r"""Return `name` as MLIR prints a string: quoted, unprintable bytes as `\XX`."""
+    if isinstance(name, str) and name.isalnum() and name.isascii():  # most names
+        return f'"{name}"'
     encoded = _encode(name)
     if _PRINTED_AS_IS.fullmatch(encoded):
         return f'"{name}"'
@@ -65,7 +67,8 @@ def _unescape(match: re.Match[bytes]) -> bytes:
 
 def symbol(name: str) -> str:
     """Return `name` as MLIR prints it behind an `@`: bare where possible, else quoted."""
-    return name if _BARE_SYMBOL.fullmatch(name) else quote(name)
+    is_bare = (name.isidentifier() and name.isascii()) or _BARE_SYMBOL.fullmatch(name)
+    return name if is_bare else quote(name)
 
 
 def factor_symbol(index: int) -> str:

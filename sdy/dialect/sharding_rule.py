@@ -116,6 +116,7 @@ class OpShardingRule(Immutable):
     blocked_propagation: tuple[int, ...]
     is_custom: bool
     tensors: tuple[TensorMapping, ...] = field(init=False, repr=False, compare=False)
+    _hash: i64 = field(init=False, repr=False, compare=False)
 
     def __init__(
         self,
@@ -137,6 +138,7 @@ class OpShardingRule(Immutable):
         object.__setattr__(self, "blocked_propagation", blocked_propagation)
         object.__setattr__(self, "is_custom", is_custom)
         object.__setattr__(self, "tensors", operands + results)
+        object.__setattr__(self, "_hash", 0)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -146,7 +148,10 @@ class OpShardingRule(Immutable):
         return self._fields() == other._fields()
 
     def __hash__(self) -> int:
-        return hash(self._fields())
+        # Kept, because the classes of ops and the attributes of rules are looked up by it.
+        if self._hash == 0:
+            object.__setattr__(self, "_hash", hash(self._fields()))
+        return self._hash
 
     def _fields(self) -> tuple[object, ...]:
         """Return all that the rule says."""

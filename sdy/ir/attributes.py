@@ -82,8 +82,8 @@ class AttributeCodec:
         """Return the `#sdy.sharding_per_value` of values."""
         known = self._list_attributes.get(shardings)
         if known is None:
-            entries = ", ".join(f"<{sharding.body}>" for sharding in shardings)
-            known = ir.Attribute.parse(f"#sdy.sharding_per_value<[{entries}]>", self.context)
+            entries = list(map(self.attribute, shardings))
+            known = mlir_sdy.TensorShardingPerValueAttr.get(entries, self.context)
             self._list_attributes[shardings] = known
             if all(map(self._is_bound, shardings)):
                 self._lists.setdefault(known, shardings)

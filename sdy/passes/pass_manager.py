@@ -76,12 +76,14 @@ class PassManager:
         self._pipeline = pipeline
         self._verification = verification
         self._instruments = tuple(instruments)
-        self._managers: dict[Step, mlir_passmanager.PassManager] = {}
+        self._managers: list[mlir_passmanager.PassManager | None] = []
         with context:
             for step in pipeline.steps:
                 _check_anchors(step, context)
                 if isinstance(step.action, UpstreamPass):
-                    self._managers[step] = step.action.build(step.anchors)
+                    self._managers.append(step.action.build(step.anchors))
+                else:
+                    self._managers.append(None)
 
     def run(self, module: ir.Module) -> None:
         """Run the passes in place. After an error the module is in no defined state.
@@ -90,23 +92,28 @@ class PassManager:
           Error: where a pass cannot work on the module, or leaves an invalid one.
 
         """
-        indexed = IndexedModule(module, writes_late=True)
         with module.context, collector_paused():
-            for step in self._pipeline.steps:
-                for instrument in self._instruments:
-                    instrument.before_pass(step, indexed.module)
-                try:
-                    self._run_step(step, indexed)
-                except Error:
-                    for instrument in self._instruments:
-                        instrument.after_failure(step, indexed.module)
-                    raise
-                for instrument in reversed(self._instruments):
-                    instrument.after_pass(step, indexed.module)
-            indexed.write_attributes()
+            # What is known of the module is let go of before the collector could look at it.
+            self._run_steps(IndexedModule(module, writes_late=True))
 
-    def _run_step(self, step: Step, indexed: IndexedModule) -> None:
-        run_step(step, indexed, self._managers.get(step))
+    def _run_steps(self, indexed: IndexedModule) -> None:
+        for step, manager in zip(self._pipeline.steps, self._managers, strict=True):
+            for instrument in self._instruments:
+                instrument.before_pass(step, indexed.module)
+            try:
+                self._run_step(step, indexed, manager)
+            except Error:
+                for instrument in self._instruments:
+                    instrument.after_failure(step, indexed.module)
+                raise
+            for instrument in reversed(self._instruments):
+                instrument.after_pass(step, indexed.module)
+        indexed.write_attributes()
+
+    def _run_step(
+        self, step: Step, indexed: IndexedModule, manager: mlir_passmanager.PassManager | None
+    ) -> None:
+        run_step(step, indexed, manager)
         is_last = step is self._pipeline.steps[-1]
         if self._verification is Verification.EACH or (
             is_last and self._verification is Verification.LAST

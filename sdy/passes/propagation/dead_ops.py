@@ -34,7 +34,6 @@ class DeadOps:
         self.is_dead = filled(0, count)
         self.is_erased = filled(0, count)
         self.erased: list[int] = []
-        self._dead: list[int] = []
         self._graph = graph
         self._use_counts = vec[i64](graph.users.lengths())
         self._scalars = {kind for kind, type_ in graph.type_of_kind.items() if is_scalar(type_)}
@@ -67,14 +66,9 @@ class DeadOps:
         """Note that an op is dead, if it may be erased."""
         if self._graph.names[op] in ERASABLE or erasable_when_unused(self._graph.ops[op]):
             self.is_dead[op] = 1
-            self._dead.append(op)
 
     def _is_unused(self, op: int) -> bool:
         return not any([self._use_counts[value] for value in self._graph.results[op]])
-
-    def waiting(self) -> list[int]:
-        """Return the dead ops that have not been erased."""
-        return [op for op in self._dead if not self.is_erased[op]]
 
     def ops_with_shared_operand(self) -> vec[i64]:
         """Return for each op 1 where an operand has more uses, see below, and 0 elsewhere."""

@@ -5,9 +5,8 @@ a step, the ops that a changed tensor touches are put on top of those that wait;
 already keeps its place, and the op itself is not put back. An op that is trivially dead is erased
 when its turn comes.
 
-Here the ops that have not had their first turn are the numbers above `position`, in order, and
-those put on top are a stack. An op whose step would change nothing need not have its turn:
-`active` marks the others.
+Here the ops that have not had their first turn are those of greater numbers than `position`, in
+order, and those put on top are a stack. A state of an op is worked out when its turn comes.
 """
 
 from __future__ import annotations
@@ -90,7 +89,6 @@ class Engine:
         self._stack = filled(0, count)
         self._stack_size: i64 = 0
         self._waiting = filled(0, count)
-        self._active = filled(0, count)
         self._position: i64 = -1
         shardings = self.tensors.shardings
         for tensor in range(i64(len(shardings))):
@@ -108,11 +106,10 @@ class Engine:
     def _sweep(self, this_round: Round) -> None:
         steps = self._steps
         steps.begin(this_round)
-        self._find_active()
         self._position = -1
         count: i64 = len(self._states)
         is_erased, is_dead = self.dead_ops.is_erased, self.dead_ops.is_dead
-        states, stack, waiting, active = self._states, self._stack, self._waiting, self._active
+        states, stack, waiting = self._states, self._stack, self._waiting
         while True:
             if self._stack_size > 0:
                 self._stack_size -= 1
@@ -120,32 +117,21 @@ class Engine:
                 waiting[op] = 0
             else:
                 op = self._position + 1
-                while op < count and active[op] == 0:
-                    op += 1
-                self._position = op
                 if op == count:
                     return
+                self._position = op
             if is_erased[op]:
                 continue
             if is_dead[op]:
                 self._erase(op)
                 continue
-            if states[op] == _STALE:
-                states[op] = self._state(op)
-            changes = steps.changes(states[op])
-            if changes:
-                self._apply(op, changes, this_round)
-
-    def _find_active(self) -> None:
-        """Find the ops whose steps would change something now, or that are dead."""
-        steps, states, active = self._steps, self._states, self._active
-        for op in range(i64(len(states))):
             state = states[op]
             if state == _STALE:
                 state = states[op] = self._state(op)
-            active[op] = steps.changes(state)
-        for op in self.dead_ops.waiting():
-            active[op] = 1
+            if state != NO_STATE:
+                changes = steps.changes(state)
+                if changes:
+                    self._apply(op, changes, this_round)
 
     def _state(self, op: i64) -> i64:
         op_class, uses = self.classes.of_op[op], self._multiple_uses[op]
@@ -241,9 +227,7 @@ class Engine:
     def _queue(self, op: i64, source: i64) -> None:
         """Put an op on top of those that wait, if it has had its first turn."""
         self._states[op] = _STALE
-        if op > self._position:
-            self._active[op] = 1
-        elif op != source and not self._waiting[op]:
+        if op <= self._position and op != source and not self._waiting[op]:
             self._put_on_top(op)
 
     def _put_on_top(self, op: i64) -> None:
@@ -271,7 +255,6 @@ class Engine:
     def _mark(self, op: i64) -> None:
         if self.classes.of_op[op] != NO_CLASS:
             self._states[op] = _STALE
-            self._active[op] = 1
 
     # Function results.
 
@@ -326,10 +309,9 @@ class Engine:
         for operand, producer in self.dead_ops.erase(op):
             for user in self.graph.users[operand]:
                 self._use_count_changed(user)
-            if producer is not None:
-                self._active[producer] = 1
-                if producer <= self._position and not self._waiting[producer]:
-                    self._put_on_top(producer)
+            if producer is None or producer > self._position or self._waiting[producer]:
+                continue
+            self._put_on_top(producer)
 
     def _use_count_changed(self, user: int) -> None:
         op_class = self.classes.of_op[user]

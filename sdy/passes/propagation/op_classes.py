@@ -44,6 +44,7 @@ NO_CLASS: Final = -1
 
 _PASS_THROUGH = frozenset({"stablehlo.reshape", "stablehlo.transpose"})
 _DYNAMIC_SLICES = frozenset({"stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"})
+_BITCAST = "stablehlo.bitcast_convert"
 _OFFLOAD_TARGETS = frozenset({"MoveToHost", "MoveToDevice"})
 _BARRIER_FLOWS = (
     Flow.BARRIER_NONE,
@@ -223,7 +224,7 @@ class OpClasses:
         rule = entry.build(op, self._conservative)
         if rule is None:
             return NO_CLASS
-        elementwise = is_elementwise_op(op)
+        elementwise = is_elementwise_op(op) if name == _BITCAST else is_elementwise(name)
         return self._number(
             OpClass(rule, _flow(op, name, elementwise), elementwise, self._conservative)
         )
