@@ -52,6 +52,7 @@ COMPILED = [
     "sdy/ir/values.py",
     "sdy/passes/export_pipeline/computation_exporter.py",
     "sdy/passes/export_pipeline/equal_constants.py",
+    "sdy/passes/export_pipeline/even_shardings.py",
     "sdy/passes/export_pipeline/explicit_reshards/dot.py",
     "sdy/passes/export_pipeline/explicit_reshards/inserter.py",
     "sdy/passes/export_pipeline/explicit_reshards/op_mesh.py",
