@@ -37,9 +37,9 @@ bench: $(COMPILED)/.made
 	$(RUN) -m tests.benchmarks.propagation
 	$(RUN) -m tests.benchmarks.explain
 
-bench-scaling: $(VENV)/.dev
+bench-scaling: $(COMPILED)/.made
 	$(RUN) -m pip install --quiet --editable '.[test,bench]'
-	$(RUN) -m tests.benchmarks.scaling
+	$(WITH_COMPILED) -m tests.benchmarks.scaling
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff format --check .
