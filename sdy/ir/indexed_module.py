@@ -79,20 +79,14 @@ class IndexedModule(ModuleOps):
             self._attributes = OpAttributes(structure, ops, self._changes.erased)
         return self._attributes
 
-    def attributes_of_ops(
-        self, name: str, but_for: Collection[str] = ()
-    ) -> dict[int, ir.Attribute]:
-        """Return the attributes of that name of all ops that have one, by the op's number.
+    def distinct_attributes(self, name: str, but_for: Collection[str] = ()) -> list[ir.Attribute]:
+        """Return the attributes of that name that ops have, each once.
 
         Args:
           name: of an attribute that is no property of an op.
           but_for: names of ops that are left out.
 
         """
-        return self._op_attributes.all(name, but_for)
-
-    def distinct_attributes(self, name: str, but_for: Collection[str] = ()) -> list[ir.Attribute]:
-        """Return these attributes, each once."""
         return self._op_attributes.distinct(name, but_for)
 
     def attribute_numbers(self, name: str) -> vec[i64]:
@@ -100,7 +94,7 @@ class IndexedModule(ModuleOps):
         return self._op_attributes.numbers(name)
 
     def attribute(self, number: int, name: str) -> ir.Attribute | None:
-        """Return one of these attributes; None where the op has none of that name."""
+        """Return the attribute of that name of an op; None where it has none."""
         return self._op_attributes.get(number, name)
 
     def set_attributes(self, name: str, changes: Mapping[int, ir.Attribute | None]) -> None:

@@ -114,11 +114,6 @@ class ModuleOps:
         return self._refreshed().distinct_names
 
     @property
-    def op_count(self) -> int:
-        """How many ops there are below the module."""
-        return len(self._refreshed().ops)
-
-    @property
     def in_order(self) -> list[NamedOp]:
         """The names and ops of all below the module, parents first, in text order."""
         index = self._refreshed()

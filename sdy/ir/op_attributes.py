@@ -184,25 +184,6 @@ class OpAttributes:
                 now[op] = NO_ATTRIBUTE
         column.late_rules.clear()
 
-    def all(self, name: str, but_for: Collection[str]) -> dict[int, ir.Attribute]:
-        """Return the attributes of that name by op.
-
-        Args:
-          name: of the attributes.
-          but_for: names of ops that are left out.
-
-        """
-        column = self._column(name)
-        now = column.now
-        found: dict[int, ir.Attribute] = {}
-        for op in range(len(now)):
-            attribute = column.attribute(now[op])
-            if attribute is not None:
-                found[op] = attribute
-        for number in self._named(but_for):
-            found.pop(number, None)
-        return found
-
     def distinct(self, name: str, but_for: Collection[str]) -> list[ir.Attribute]:
         """Return the attributes of that name that ops have, each once."""
         column = self._column(name)

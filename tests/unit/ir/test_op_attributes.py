@@ -9,10 +9,14 @@ import pytest
 from jaxlib.mlir import ir
 
 from sdy.dialect.errors import Error
+from sdy.dialect.sharding_rule import DimMapping, OpShardingRule, TensorMapping
 from sdy.ir.attributes import SHARDING, SHARDING_RULE
 from sdy.ir.call_graph import CallGraph
 from sdy.ir.context import make_context
 from sdy.ir.indexed_module import IndexedModule
+from sdy.ir.op_attributes import LateRule
+from sdy.ir.rows import packed
+from sdy.ir.structure import NOTHING
 from sdy.passes.base import Pass
 from sdy.passes.pass_manager import Instrument, PassManager, run_step
 from sdy.passes.pipeline import Pipeline, Step, parse_pipeline
@@ -44,6 +48,12 @@ NEGATE = "stablehlo.negate"
 SPLIT = '#sdy.sharding_per_value<[<@mesh, [{"x"}]>]>'
 
 
+def attributes(module: IndexedModule, name: str) -> dict[int, ir.Attribute]:
+    """Return the attributes of that name by op, as passes are told of them."""
+    told = [module.attribute(number, name) for number in range(len(module.late_ops))]
+    return {number: attribute for number, attribute in enumerate(told) if attribute is not None}
+
+
 @pytest.mark.parametrize("count", range(1, len(PASSES) + 1))
 @pytest.mark.parametrize("writes_late", [False, True])
 def test_passes_agree_with_mlir(count: int, writes_late: bool) -> None:
@@ -51,7 +61,7 @@ def test_passes_agree_with_mlir(count: int, writes_late: bool) -> None:
         module = IndexedModule(ir.Module.parse(PROGRAM), writes_late=writes_late)
         for name in PASSES[:count]:
             get_pass(name)().run(module)
-        found = {n: str(attribute) for n, attribute in module.attributes_of_ops(SHARDING).items()}
+        found = {n: str(attribute) for n, attribute in attributes(module, SHARDING).items()}
         ops = module.late_ops
         module.write_attributes()
         written = {
@@ -117,7 +127,7 @@ def test_what_is_dropped_before_is_never_written() -> None:
         rule = ir.Attribute.parse("#sdy.op_sharding_rule<([i])->([i]) {i=4}>")
         module.set_attributes(SHARDING_RULE, {number: rule})
         module.set_attributes(SHARDING_RULE, {number: None})
-        assert module.attributes_of_ops(SHARDING_RULE) == {}
+        assert attributes(module, SHARDING_RULE) == {}
         assert SHARDING_RULE not in str(module.module)
 
 
@@ -130,8 +140,49 @@ def test_what_is_dropped_after_one_op_was_written_is_gone() -> None:
         module.write_attributes(numbers[:1])
         assert str(module._module).count(SHARDING_RULE) == 1
         module.set_attributes(SHARDING_RULE, dict.fromkeys(numbers))
-        assert module.attributes_of_ops(SHARDING_RULE) == {}
+        assert attributes(module, SHARDING_RULE) == {}
         assert SHARDING_RULE not in str(module.module)
+
+
+def give_late_rules(module: IndexedModule) -> OpShardingRule:
+    """Give every negate the rule of a negate, which is not made an attribute yet."""
+    mapping = TensorMapping((DimMapping((0,)),))
+    rule = OpShardingRule((4,), (mapping,), (mapping,))
+    numbers = packed([0 if op.name == NEGATE else NOTHING for op in module.late_ops])
+    module.set_numbered_attributes(SHARDING_RULE, [LateRule(rule, module.codec)], numbers)
+    return rule
+
+
+def test_a_late_rule_is_there_for_who_asks() -> None:
+    with make_context(), ir.Location.unknown():
+        module = IndexedModule(ir.Module.parse(PROGRAM), writes_late=True)
+        rule, number = give_late_rules(module), last_negate(module)
+        assert module.rule(number) == rule
+        assert module.attribute(number, SHARDING_RULE) == module.codec.rule_attribute(rule)
+        assert (
+            str(module.module).count("sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i])") == 2
+        )
+        assert module.rule(number) == rule
+
+
+def test_late_rules_that_nobody_asked_for_are_never_made() -> None:
+    with make_context(), ir.Location.unknown():
+        module = IndexedModule(ir.Module.parse(PROGRAM), writes_late=True)
+        give_late_rules(module)
+        module.drop_late_rules()
+        assert module.rule(last_negate(module)) is None
+        assert SHARDING_RULE not in str(module.module)
+
+
+def test_a_late_rule_has_the_number_of_an_equal_attribute() -> None:
+    with make_context(), ir.Location.unknown():
+        module = IndexedModule(ir.Module.parse(PROGRAM), writes_late=True)
+        give_late_rules(module)
+        unused, last = module.numbers(NEGATE)
+        rule = ir.Attribute.parse("#sdy.op_sharding_rule<([i])->([i]) {i=4}>")
+        module.set_attributes(SHARDING_RULE, {unused: rule})
+        numbers = module.attribute_numbers(SHARDING_RULE)
+        assert numbers[unused] == numbers[last]
 
 
 def test_erased_ops_are_left_alone() -> None:
@@ -141,7 +192,7 @@ def test_erased_ops_are_left_alone() -> None:
         split = ir.Attribute.parse(SPLIT)
         module.set_attributes(SHARDING, {unused: split, last: split})
         module.erase_numbered([unused])
-        assert module.attributes_of_ops(SHARDING) == {last: split}
+        assert attributes(module, SHARDING) == {last: split}
         assert shown(str(module.module)) == SPLIT
         assert len(module.read_ops(NEGATE)) == 1
 
