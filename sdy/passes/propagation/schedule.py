@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sdy.ir.indexed_module import IndexedModule
     from sdy.passes.propagation.debug_attributes import DebugOptions
     from sdy.passes.propagation.recording import Observer
+    from sdy.passes.propagation.sharding_groups import Groups
     from sdy.passes.propagation.step_case import Strategy
 
 __all__ = ["Schedule", "Watcher", "propagate_shardings"]
@@ -135,7 +136,7 @@ def _refuse_branches(functions: Iterable[ir.Operation]) -> None:
 
 def _make_engine(
     module: IndexedModule, main: ir.Operation, schedule: Schedule, observer: Observer | None
-) -> tuple[Engine, dict[int, tuple[int, ...]]]:
+) -> tuple[Engine, Groups]:
     """Return an engine whose sharding groups have no conflicts, and the groups by their ids."""
     while True:
         graph = Graph(module)

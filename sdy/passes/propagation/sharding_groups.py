@@ -11,6 +11,7 @@ from sdy.dialect.sharding import TensorSharding
 from sdy.ir.data_flow import owning_op
 from sdy.ir.diagnostics import warn
 from sdy.ir.op_names import CONSTRAINT, GROUP
+from sdy.ir.types import rank
 from sdy.passes.propagation.interner import NO_SHARDING
 
 if TYPE_CHECKING:
@@ -20,23 +21,41 @@ if TYPE_CHECKING:
     from sdy.passes.propagation.graph import Graph
     from sdy.passes.propagation.tensors import Tensors
 
-__all__ = ["constrain_conflicting_groups", "group_of_value", "shared_within_groups", "value_groups"]
+__all__ = [
+    "Groups",
+    "constrain_conflicting_groups",
+    "group_of_value",
+    "shared_within_groups",
+    "value_groups",
+]
 
 
-def value_groups(graph: Graph) -> dict[int, tuple[int, ...]]:
-    """Return the values of each sharding group, by its id, in the order of the text."""
-    groups: dict[int, list[int]] = {}
+Groups = dict[tuple[int, int], tuple[int, ...]]
+"""The values of each sharding group that are of one rank, by the group's id and that rank."""
+
+
+def value_groups(graph: Graph) -> Groups:
+    """Return the values of the sharding groups, those of one group in the order of the text.
+
+    Values of different ranks cannot be sharded alike: where a group has such, those of each rank
+    are a group, with a warning.
+    """
+    groups: dict[tuple[int, int], list[int]] = {}
     group_of: dict[int, int] = {}
+    first_of: dict[int, int] = {}
     for op in graph.ops_named(GROUP):
         group = ir.IntegerAttr(graph.ops[op].attributes["group_id"]).value
         (value,) = graph.operands[op]
         if group_of.setdefault(value, group) != group:
             raise Error("Value can only map to one sharding group id after import.")
-        groups.setdefault(group, []).append(value)
-    return {group: tuple(values) for group, values in sorted(groups.items())}
+        dimensions = rank(graph.type_of(value))
+        if first_of.setdefault(group, dimensions) != dimensions:
+            warn(graph.ops[op], f"sharding group {group} has values of different ranks")
+        groups.setdefault((group, dimensions), []).append(value)
+    return {key: tuple(values) for key, values in sorted(groups.items())}
 
 
-def group_of_value(groups: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+def group_of_value(groups: Groups) -> dict[int, tuple[int, ...]]:
     """Return for each value that is in a group all values of that group."""
     return {value: values for values in groups.values() for value in values}
 
@@ -51,9 +70,7 @@ def _says_something(sharding: TensorSharding | None) -> bool:
     return sharding is not None and any(d.axes or d.is_closed for d in sharding.dimensions)
 
 
-def shared_within_groups(
-    tensors: Tensors, groups: dict[int, tuple[int, ...]]
-) -> Iterator[tuple[int, TensorSharding]]:
+def shared_within_groups(tensors: Tensors, groups: Groups) -> Iterator[tuple[int, TensorSharding]]:
     """Yield the members of groups that get the sharding of another member, with that sharding."""
     for values in groups.values():
         numbers = _distinct_shardings(tensors, values)
@@ -66,16 +83,14 @@ def shared_within_groups(
                 yield tensor, sharding
 
 
-def constrain_conflicting_groups(
-    tensors: Tensors, groups: dict[int, tuple[int, ...]], codec: AttributeCodec
-) -> bool:
+def constrain_conflicting_groups(tensors: Tensors, groups: Groups, codec: AttributeCodec) -> bool:
     """Free the groups whose members disagree, with a warning; return whether there was one.
 
     Every member is put behind an open sharding constraint, and the constraints are the group
     from then on: the users of the members then agree, and the members stay as they were.
     """
     found = False
-    for group, values in groups.items():
+    for (group, _), values in groups.items():
         numbers = _distinct_shardings(tensors, values)
         if len(numbers) < 2:
             continue

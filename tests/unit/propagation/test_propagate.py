@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sdy
+from sdy.passes.pipeline import run_pipeline
 
 # The dimension of size 2 takes half of the axis, and the other dimension the other half.
 SPLIT = """
@@ -72,3 +73,28 @@ def test_an_edge_of_calls_is_refused_where_calls_are_imported() -> None:
     """
     with pytest.raises(sdy.Error, match=r"4:16: error: .*to be a result of call op"):
         sdy.propagate(program)
+
+
+OF_TWO_RANKS = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<8xf32>,
+    %c: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8x8xf32>) {
+  sdy.sharding_group %a group_id=0 : tensor<8xf32>
+  sdy.sharding_group %b group_id=0 : tensor<8xf32>
+  sdy.sharding_group %c group_id=0 : tensor<8x8xf32>
+  %0 = stablehlo.negate %b : tensor<8xf32>
+  %1 = stablehlo.negate %c : tensor<8x8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8x8xf32>
+}
+"""
+
+
+def test_values_of_other_ranks_in_a_group_are_not_sharded_alike() -> None:
+    # The import pipeline refuses such a group; the pass may be run without it.
+    module = sdy.load(OF_TWO_RANKS)
+    with pytest.warns(sdy.ShardingWarning, match="group 0 has values of different ranks"):
+        run_pipeline(module, "builtin.module(sdy-basic-propagate)")
+    found = {value.name: str(value.sharding) for value in sdy.shardings(module)}
+    assert found["%0"] == 'sharding<@mesh, [{"x", ?}]>'
+    assert found["%1"] == "None"
