@@ -177,6 +177,7 @@ def _name_origins(module: IndexedModule) -> None:
         op.attributes[_ORIGIN_NAME] = ir.StringAttr.get(name, context)
     for number, op in enumerate(computations):
         op.attributes[_ORIGIN_NAME] = ir.StringAttr.get(f"mc_{number}", context)
+    module.forget_structure()
 
 
 def _write_edges(of_op: _OpFlows) -> None:

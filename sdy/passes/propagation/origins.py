@@ -132,13 +132,14 @@ class Origins:
 def annotated_ops(module: IndexedModule) -> tuple[list[ir.Operation], list[ir.Operation]]:
     """Return the sharding constraints and the manual computations, in the order of their numbers.
 
-    A manual computation comes after those in its body.
+    A manual computation comes after those in its body. They are to be read: who changes one lets
+    the module forget its structure.
     """
     computations = module.ops(MANUAL_COMPUTATION)
     if computations:
         ops = module.walk(ir.WalkOrder.POST_ORDER)
         computations = [op for op in ops if op.name == MANUAL_COMPUTATION]
-    return module.ops(CONSTRAINT), computations
+    return module.read_ops(CONSTRAINT), computations
 
 
 def initial_origins(module: IndexedModule) -> Origins:
@@ -153,7 +154,7 @@ def initial_origins(module: IndexedModule) -> Origins:
         _annotate_constraint(origins, op, number, module)
     for number, op in enumerate(computations):
         _annotate_manual_computation(origins, op, number, module)
-    for function in module.ops(FUNCTION):
+    for function in module.read_ops(FUNCTION):
         _annotate_function(origins, function, module)
     return origins
 
