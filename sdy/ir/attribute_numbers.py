@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mypy_extensions import i64
 
-from sdy.ir.rows import filled
+from sdy.ir.rows import filled, largest
 from sdy.ir.structure import NOTHING
 
 if TYPE_CHECKING:
@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 
     from sdy.ir.structure import Structure
 
-__all__ = ["largest", "renumber"]
-
-
-def largest(numbers: vec[i64]) -> int:
-    """Return the largest number; NOTHING where there is none."""
-    found: i64 = NOTHING
-    for place in range(i64(len(numbers))):
-        found = max(found, numbers[place])
-    return found
+__all__ = ["renumber"]
 
 
 def renumber(

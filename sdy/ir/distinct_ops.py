@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mypy_extensions import i64
 
-from sdy.ir.rows import filled
+from sdy.ir.rows import filled, largest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +26,7 @@ def distinct_ops(structure: Structure, all_of: Callable[[str], bool]) -> list[in
 
     """
     attributes = structure.attributes
-    largest: i64 = 0
-    for number in range(i64(len(attributes))):
-        largest = max(largest, attributes[number])
-    is_known = filled(0, largest + 2)
+    is_known = filled(0, largest(attributes) + 2)
     is_looked_at = {name: all_of(name) for name in set(structure.names)}
     found: list[int] = []
     for number in range(i64(len(attributes))):

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 
-from sdy.ir.attribute_numbers import largest
 from sdy.ir.op_names import CALL, FUNCTION
-from sdy.ir.rows import Rows, longer, packed_range
+from sdy.ir.rows import Rows, largest, longer, packed_range
 from sdy.ir.structure import NOTHING
 
 if TYPE_CHECKING:

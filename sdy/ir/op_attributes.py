@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, final
 
 from sdy.ir.op_index import positions_of
-from sdy.ir.rows import filled
+from sdy.ir.rows import filled, largest
 from sdy.ir.structure import NOTHING
 
 if TYPE_CHECKING:
@@ -108,10 +108,7 @@ class _Column:
         for gone in erased:
             now[gone] = NO_ATTRIBUTE
             told[gone] = NO_ATTRIBUTE
-        kind_count: i64 = 1
-        for kind in kinds:
-            kind_count = max(kind_count, kind + 1)
-        of_kind = filled(_NOT_READ, kind_count)
+        of_kind = filled(_NOT_READ, largest(kinds) + 1)
         for op in range(len(now)):
             if now[op] != _NOT_READ:
                 continue

@@ -13,7 +13,17 @@ from mypy_extensions import i64
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Rows", "filled", "packed", "places_of_items", "rows_of"]
+__all__ = [
+    "Rows",
+    "filled",
+    "first_places",
+    "largest",
+    "longer",
+    "packed",
+    "packed_range",
+    "places_of_items",
+    "rows_of",
+]
 
 
 def filled(value: int, count: int) -> vec[i64]:
@@ -38,6 +48,24 @@ def packed_range(start: i64, stop: i64) -> vec[i64]:
     for number in range(start, stop):
         numbers = append(numbers, number)
     return numbers
+
+
+def largest(numbers: vec[i64]) -> int:
+    """Return the largest number; -1 where there is none that is greater."""
+    found: i64 = -1
+    for place in range(i64(len(numbers))):
+        found = max(found, numbers[place])
+    return found
+
+
+def first_places(numbers: vec[i64]) -> vec[i64]:
+    """Return for each number from 0 up to the largest where it stands first; -1 for none."""
+    places = filled(-1, largest(numbers) + 1)
+    for place in range(i64(len(numbers))):
+        number = numbers[place]
+        if number >= 0 and places[number] < 0:
+            places[number] = place
+    return places
 
 
 class Rows:

@@ -13,7 +13,7 @@ from librt.vecs import append, vec
 from mypy_extensions import i64
 
 from sdy.ir.diagnostics import op_error
-from sdy.ir.rows import filled
+from sdy.ir.rows import first_places
 from sdy.ir.structure import NOTHING
 
 if TYPE_CHECKING:
@@ -71,18 +71,10 @@ class Graph:
         self.distinct_names = list(known)
 
     def _types(self) -> dict[int, ir.Type]:
-        kinds = self.kinds
-        count: i64 = 0
-        for kind in kinds:
-            count = max(count, kind + 1)
-        examples = filled(NOTHING, count)
-        for value in range(self.value_count):
-            if examples[kinds[value]] == NOTHING:
-                examples[kinds[value]] = value
         return {
-            kind: self.value(examples[kind]).type
-            for kind in range(count)
-            if examples[kind] != NOTHING
+            kind: self.value(value).type
+            for kind, value in enumerate(first_places(self.kinds))
+            if value != NOTHING
         }
 
     def ops_named(self, name: str) -> list[int]:
@@ -95,18 +87,10 @@ class Graph:
 
     def attributes_with(self, field: str) -> set[int]:
         """Return the numbers of attributes among which is one of that name, no property."""
-        numbers = self.structure.attributes
-        count: i64 = 0
-        for number in numbers:
-            count = max(count, number + 1)
-        examples = filled(NOTHING, count)
-        for op in range(i64(len(numbers))):
-            if numbers[op] != NOTHING:
-                examples[numbers[op]] = op
         return {
-            int(number)
-            for number in range(count)
-            if examples[number] != NOTHING and field in self.attributes(examples[number])
+            number
+            for number, op in enumerate(first_places(self.structure.attributes))
+            if op != NOTHING and field in self.attributes(op)
         }
 
     def value(self, number: int) -> ir.Value:
